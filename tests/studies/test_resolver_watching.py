@@ -106,25 +106,27 @@ class Machine:
 
 
 def test_series_are_rates_by_link_and_levels(monkeypatch):
-    clock = iter([100.0, 102.0, 103.0])
-    used = iter([(0, 0), (2_000_000_000, 500_000_000), (3_000_000_000, 1_500_000_000)])
+    clock = iter([98.0, 100.0, 102.0, 103.0])
+    used = iter([(0, 0), (0, 0), (2_000_000_000, 500_000_000), (3_000_000_000, 1_500_000_000)])
     counters = (ProcessCounters(time_ns, cpu_ns, 4096, None, 1, 1, "test") for time_ns, cpu_ns in used)
     monkeypatch.setattr(timeline.GroupReader, "read", lambda self, with_pss: next(counters))
     monkeypatch.setattr(timeline, "MachineReader", Machine)
     monkeypatch.setattr(timeline.time, "monotonic", lambda: next(clock))
-    asked = iter([5, 25, 26])
+    asked = iter([1, 5, 25, 26])
     place = SimpleNamespace(upstream_queries=lambda: next(asked))
     with Timeline(place, [1 << 30]) as found:
+        # What was before is not told, and times count from the load's own beginning.
+        found.begin(0.5)
         for phase, length_s in (("measure", 2.0), ("measure", 1.0), ("measure", 0.1), ("drain", 5.0)):
             found.note({"phase": phase, "length_s": length_s})
     series = found.by_second()
     assert found.upstream_by_second == [20, 1]
-    assert series["time_s"] == [2.0, 3.0]
+    assert series["time_s"] == [2.5, 3.5]
     assert (series["clients_octets_in"], series["clients_octets_out"]) == ([500.0, 1000.0], [1000.0, 2000.0])
     assert series["clients_packets_out"] == [10.0, 20.0]
     assert series["internet_octets_in"] == [0.0, 0.0]
     assert (series["cpu_share"], series["memory_octets"]) == ([0.25, 1.0], [4096, 4096])
-    assert (series["udp_sockets"], series["tcp_time_wait"]) == ([2, 3], [3, 3])
+    assert (series["udp_sockets"], series["tcp_time_wait"]) == ([3, 4], [3, 3])
     assert {key for key, *_ in SERIES} < set(series)
 
 

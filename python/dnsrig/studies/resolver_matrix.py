@@ -173,6 +173,7 @@ class MatrixBench(ResolverBench):
         traffic: Traffic,
         port: int,
         *,
+        on_start: Callable[[float], None] = lambda _: None,
         on_second: Callable[[Mapping[str, Any]], None] = lambda _: None,
         is_warm_up: bool = False,
     ) -> dict[str, Any]:
@@ -185,7 +186,9 @@ class MatrixBench(ResolverBench):
             on_second(row)
 
         try:
-            return super()._load(server, where, traffic, port, on_second=heard, is_warm_up=is_warm_up)
+            return super()._load(
+                server, where, traffic, port, on_start=on_start, on_second=heard, is_warm_up=is_warm_up
+            )
         except SubjectFailedError as error:
             # A resolver that ends in the first second is seen before the interval is heard of.
             server.check_running()

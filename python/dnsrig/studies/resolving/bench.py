@@ -197,7 +197,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         ) as timeline:
             load, observed = observe(
                 server,
-                lambda: self._load(server, where, case.traffic, port, on_second=timeline.note),
+                lambda: self._load(server, where, case.traffic, port, on_start=timeline.begin, on_second=timeline.note),
                 network_of=server.pids()[0],
             )
         self._sent.setdefault(server, []).append(case.traffic)
@@ -258,6 +258,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         traffic: Traffic,
         port: int,
         *,
+        on_start: Callable[[float], None] = lambda _: None,
         on_second: Callable[[Mapping[str, Any]], None] = lambda _: None,
         is_warm_up: bool = False,
     ) -> dict[str, Any]:
@@ -285,6 +286,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         def begun(elapsed_s: float) -> None:
             if not is_warm_up:
                 where.server.begin_outages(before_s + elapsed_s)
+            on_start(elapsed_s)
 
         try:
             report, interrupted = where.clients.call(

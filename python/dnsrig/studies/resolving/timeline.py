@@ -32,7 +32,7 @@ def is_second(row: Mapping[str, Any]) -> bool:
 
 
 class Timeline(AbstractContextManager["Timeline"]):
-    """Readings of a resolver and its namespace, one a second, from its making on.
+    """Readings of a resolver and its namespace, one a second, from its making on, or from `begin` on.
 
     Args:
         place: where the resolver and the Internet are.
@@ -49,6 +49,14 @@ class Timeline(AbstractContextManager["Timeline"]):
         self._processes = GroupReader()
         self._processes.watch(pids)
         self._readings: list[tuple[float, int, MachineCounters, ProcessCounters]] = []
+        self._elapsed_s = 0.0
+        self._read()
+
+    def begin(self, elapsed_s: float) -> None:
+        """Begin anew, as the load began so many seconds ago: before it a query shows that the resolver answers."""
+        self._readings.clear()
+        self._counted.clear()
+        self._elapsed_s = elapsed_s
         self._read()
 
     def note(self, row: Mapping[str, Any]) -> None:
@@ -90,7 +98,7 @@ class Timeline(AbstractContextManager["Timeline"]):
     def by_second(self) -> dict[str, list[Any]]:
         """Give the series, all of one length, as a measurement holds them.
 
-        `time_s` counts from the first reading on; `cpu_share` is that since the reading before, of one CPU; sockets and
+        `time_s` counts from the beginning on; `cpu_share` is that since the reading before, of one CPU; sockets and
         `memory_octets` (resident) are those at that time; packets and octets are rates per second since the reading
         before, as the resolver sends and receives them.
         """
@@ -101,7 +109,7 @@ class Timeline(AbstractContextManager["Timeline"]):
             **{name: [] for name in SOCKETS},
             **{f"{side}_{name}": [] for side in SIDES for name in WIRE_COUNTERS},
         }
-        began = self._readings[0][0]
+        began = self._readings[0][0] - self._elapsed_s
         for before, now in pairwise(self._readings):
             series["time_s"].append(round(now[0] - began, 3))
             elapsed_ns = now[3].time_ns - before[3].time_ns

@@ -236,7 +236,7 @@ class UpResolver:
 def test_only_a_load_of_which_nothing_was_sent_is_said_not_to_have_been(monkeypatch, intervals):
     monkeypatch.setattr(resolver_matrix, "path_counts", lambda *_: {})
 
-    def load(self, server, where, traffic, port, *, on_second, is_warm_up):
+    def load(self, server, where, traffic, port, *, on_start, on_second, is_warm_up):
         for _ in range(intervals):
             on_second({"sent": 100})
         raise SubjectFailedError("no answer")

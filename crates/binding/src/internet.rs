@@ -265,7 +265,7 @@ impl InternetServer {
     #[pyo3(signature = (elapsed_s=0.0))]
     fn begin_outages(&self, elapsed_s: f64) -> PyResult<()> {
         let elapsed = Duration::try_from_secs_f64(elapsed_s);
-        let elapsed = elapsed.map_err(|error| exception(Kind::Input, &error.to_string()))?;
+        let elapsed = elapsed.map_err(|error| exception(Kind::Input, error.to_string()))?;
         self.lock().begin_outages(elapsed);
         Ok(())
     }

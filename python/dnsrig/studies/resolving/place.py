@@ -56,7 +56,9 @@ class Reading:
             **{key: used.get(key, 0) for key in ("queries", "answers", "tcp_queries", "truncated")},
             **{key: used.get(key, 0) for key in ("query_octets", "answer_octets")},
             "by_operator": _by_operator(self.accounts, before.accounts),
-            "answer_sizes": _answer_sizes(self.accounts, before.accounts),
+            "answer_sizes": {
+                key.removeprefix("size "): count for key, count in used.items() if key.startswith("size ")
+            },
             "by_type": dict(sorted(types.items(), key=lambda entry: (-entry[1], entry[0]))),
             "cpu_us": (self.cpu_ns - before.cpu_ns) / 1000,
             **{key: self.state.get(key, 0) - before.state.get(key, 0) for key in ("signatures", "zones", "dropped")},
@@ -189,22 +191,14 @@ def _by_operator(accounts: tuple[Account, ...], before: tuple[Account, ...]) -> 
     return {operator: {key: counts[key] for key in keys} for operator, counts in found.items()}
 
 
-def _answer_sizes(accounts: tuple[Account, ...], before: tuple[Account, ...]) -> dict[str, int]:
-    """Count answers by size, those of an earlier reading aside."""
-    sizes: Counter[str] = Counter()
-    for rows, sign in ((accounts, 1), (before, -1)):
-        for row in rows:
-            for bound, count in row["answer_sizes"].items():
-                sizes[bound] += sign * count
-    return dict(sizes)
-
-
 def _sums(accounts: tuple[Account, ...]) -> Counter[str]:
     sums: Counter[str] = Counter()
     for row in accounts:
         for key in ("queries", "answers", "query_octets", "answer_octets", "truncated"):
             sums[key] += row[key]
         sums[f"type {row['type']}"] += row["queries"]
+        for bound, count in row["answer_sizes"].items():
+            sums[f"size {bound}"] += count
         if row["transport"] == "tcp":
             sums["tcp_queries"] += row["queries"]
     return sums

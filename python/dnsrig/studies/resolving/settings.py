@@ -12,8 +12,6 @@ UPSTREAM_QUERIES = 200
 """What BIND may send for one query of a client. With the 50 that it ships with (9.18.49), it answered SERVFAIL to 8 of
 192 questions asked with an empty cache, 16 at a time, with 100 to none: addresses of name servers in other zones, which
 are not in the cache either, are such queries, too."""
-
-
 RESOLVER_DEFAULTS: dict[str, Any] = {"upstream_queries": UPSTREAM_QUERIES}
 """What a new run has in every study of resolvers; one that is stored has what it says."""
 

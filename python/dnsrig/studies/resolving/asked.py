@@ -80,8 +80,10 @@ def _table(grid: Grid, server: str, kind: Kind) -> Table | None:
     answered = {key: sum(case.total("answered") for case in found) for key, found in cases.items()}
     together: Counts = sum(counts.values(), Counter())
     # What counting itself put together comes last, with what is left here.
-    order = together.items() if kind.keeps_order else together.most_common()
-    names = [name for name, _ in order if name != REST]
+    # Sums leave out what is 0, and with it its place.
+    read = dict.fromkeys(name for of_row in counts.values() for name in of_row)
+    order = read if kind.keeps_order else [name for name, _ in together.most_common()]
+    names = [name for name in order if together[name] and name != REST]
     shown, left = names[:MOST_ROWS], [*names[MOST_ROWS:], *([REST] if together[REST] else [])]
     if not shown:
         return None

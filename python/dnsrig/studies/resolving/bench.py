@@ -281,7 +281,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         if is_warm_up:
             settings = replace(settings, duration_s=None)
         # Parts of a load are one in the schedule, whatever is done between them.
-        before_s = sum(part.load_s or 0.0 for part in self._sent.get(server, ()))
+        before_s = sum(part.load_s for part in self._sent.get(server, ()))
 
         def begun(elapsed_s: float) -> None:
             if not is_warm_up:

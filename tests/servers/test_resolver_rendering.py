@@ -58,9 +58,13 @@ def other_case(kind: type[Resolver]) -> ResolverSettings:
 
 
 def measured_case(kind: type[Resolver]) -> ResolverSettings:
-    settings = default_case(kind)
     return dataclasses.replace(
-        settings, cache_octets=64 << 20, prefetch=kind.name == "unbound", statistics=True, upstream_queries=200
+        default_case(kind),
+        cache_octets=64 << 20,
+        prefetch=kind.name == "unbound",
+        statistics=True,
+        upstream_queries=200,
+        threads=2 if kind.name == "knot-resolver" else 1,
     )
 
 
@@ -122,7 +126,11 @@ def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
         ("bind", {"root_hints": HINTS, "addresses": ("localhost",)}, "'localhost' is not an IPv4 or IPv6 address"),
         ("bind", {"root_hints": HINTS, "port": 70000}, "port 70000 is not between"),
         ("powerdns-recursor", {"root_hints": HINTS, "trust_anchors": DS, "managed": ManagedAnchors()}, "RFC 5011"),
-        ("knot-resolver", {"root_hints": HINTS, "threads": 2}, "has one thread"),
+        (
+            "knot-resolver",
+            {"root_hints": HINTS, "trust_anchors": DS, "managed": ManagedAnchors(), "threads": 2},
+            "in one process only",
+        ),
         ("unbound", {"root_hints": HINTS, "encrypted_ports": {"dot": 853}}, "DoT cannot be served without a certif"),
         (
             "bind",

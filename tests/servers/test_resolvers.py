@@ -1,5 +1,6 @@
 """Resolvers validate a private signed tree in a namespace; proxies forward; nothing of them is left behind."""
 
+import os
 import shutil
 import signal
 import time
@@ -26,12 +27,15 @@ from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.embedded import Embedded
 from dnsrig.servers.nsd import Nsd
 from dnsrig.servers.resolvers.base import Resolver
+from dnsrig.servers.resolvers.counts import KNOT_QUESTION, read_knot
+from dnsrig.servers.resolvers.knot_resolver import KnotResolver
 from dnsrig.servers.resolvers.registry import found_resolvers, resolver_driver, resolver_drivers
 from dnsrig.servers.resolvers.settings import Forwarder, ManagedAnchors, ResolverSettings
 from private_tree import DAY_S, GOOD_ADDRESS, PrivateTree, TreeMaker, serving
 
 DEADLINE_S = 60.0
 ANSWER_S = 10.0
+ASKED_OF_SEVERAL = 24
 OTHER_DS = ". IN DS 20326 8 2 e06d44b80b8f1d39a95c0b0d7c65d08458e880409bbc683457104237c7f8ec8d"
 OTHER_DNSKEY = ". IN DNSKEY 257 3 15 l02Woi0iS8Aa25FQkUd9RMzZHJpBoRQwAQEX1SxZJA4="
 MANAGING = [name for name, kind in resolver_drivers("resolver").items() if kind.can_manage_anchors]
@@ -208,6 +212,48 @@ def test_death_is_noticed(kind: type[Resolver], rig: Rig, tmp_path: Path) -> Non
         wait_until(lambda: not resolver._running().alive(), lambda: "it did not end")
         with pytest.raises(SubjectFailedError, match="ended by itself by signal 9"):
             resolver.check_running()
+
+
+@ONE_FAMILY
+def test_several_threads(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None:
+    """They answer as one does, count together, and all are gone afterwards; Knot Resolver's are processes."""
+    host = rig.network.resolver
+    settings = replace_settings(rig.settings(kind), threads=3, statistics=kind.can_count)
+    with kind(settings, tmp_path / "resolver", host) as resolver:
+        pids = resolver.pids()
+        assert host.call(lambda: ports.sockets_on("127.0.0.1", 53) <= ports.sockets_of(pids))
+        before = resolver.counts() if kind.can_count else None
+        # Each from a socket of its own: those that the kernel gives to other threads find what is in the cache.
+        answers = [ask(host, resolver.address, "www.good.test.") for _ in range(ASKED_OF_SEVERAL)]
+        assert all(addresses(message) == [GOOD_ADDRESS] and is_secure(message) for message in answers)
+        if before is not None:
+            after = resolver.counts()
+            assert after.queries - before.queries == ASKED_OF_SEVERAL
+            assert after.cache_hits - before.cache_hits >= ASKED_OF_SEVERAL // 2
+    assert not any(processes.is_live(pid) for pid in pids)
+
+
+@ONE_FAMILY
+def test_processes_of_knot_resolver_share_work_and_a_cache(rig: Rig, tmp_path: Path) -> None:
+    kind = installed("knot-resolver")
+    host = rig.network.resolver
+    settings = replace_settings(rig.settings(kind), threads=2, statistics=True)
+    with kind(settings, tmp_path / "resolver", host) as resolver:
+        assert isinstance(resolver, KnotResolver)
+        first, second = resolver.pids()
+        for _ in range(ASKED_OF_SEVERAL):
+            assert is_secure(ask(host, resolver.address, "www.good.test."))
+        assert all(read_knot(said).queries for said in resolver._ask_all(KNOT_QUESTION))
+        resolver.flush_cache()
+        # Without RD a resolver answers from its cache at most.
+        assert not any(
+            addresses(ask(host, resolver.address, "www.good.test.", flags=0)) for _ in range(ASKED_OF_SEVERAL)
+        )
+        os.kill(second, signal.SIGKILL)
+        wait_until(lambda: resolver.pids() == [first], lambda: "it did not end")
+        for look in (resolver.check_running, resolver.check_survived):
+            with pytest.raises(SubjectFailedError, match="ended by itself by signal 9"):
+                look()
 
 
 def test_tree_on_nsd(rig: Rig, tmp_path: Path) -> None:

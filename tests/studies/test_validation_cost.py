@@ -400,7 +400,6 @@ def test_who_cannot_be_asked_for_counts_is_not_measured_unless_named(monkeypatch
         (["--server", "unbound,hickory-recursor"], 2, "has no statistics that dnsrig can ask for: leave hickory-rec"),
         (["--server", "nonesuch"], 2, "there is no resolver"),
         (["--signed", "half"], 2, "'half' is not one of profile, unsigned, 2010, all"),
-        (["--server", "knot-resolver", "--threads", "2"], 2, "one process with one thread"),
         (["--profile", "huge", "--server", "unbound"], 2, "internet-2022, small"),
     ],
 )

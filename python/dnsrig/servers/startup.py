@@ -112,6 +112,22 @@ class Watch:
         self._check_owner()
         self._look_for_trouble()
 
+    def wait_until(self, holds: Callable[[], bool], what: str, *, deadline_s: float) -> None:
+        """Poll until something holds, such as "it takes commands".
+
+        Raises:
+            PortRefusedError, SubjectFailedError: as `wait_serving` does.
+
+        """
+        deadline = time.monotonic() + deadline_s
+        while True:
+            self._look_for_trouble()
+            if holds():
+                return
+            if time.monotonic() > deadline:
+                raise SubjectFailedError(self.failure(f"it was not so within {deadline_s:.0f} s that {what}"))
+            time.sleep(POLL_INTERVAL_S)
+
     def _unexpected(
         self, transport: str, origin: str, expected: Callable[[str, SoaAnswer], bool], agreeing: int
     ) -> str | None:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dnsrig.errors import SubjectFailedError
 
@@ -78,6 +78,15 @@ def read_knot(text: str) -> ResolverCounts:
         )
     except (ValueError, KeyError, TypeError) as error:
         raise SubjectFailedError(f"kresd's statistics cannot be read ({error}): {text[:200]!r}") from error
+
+
+def together(processes: Sequence[ResolverCounts]) -> ResolverCounts:
+    """Add what the processes of one resolver count; the cache that they share is as the first one says."""
+    return replace(
+        processes[0],
+        queries=sum(counts.queries for counts in processes),
+        cache_hits=sum(counts.cache_hits for counts in processes),
+    )
 
 
 def read_bind(text: str) -> ResolverCounts:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from dnsrig.errors import InputError
 from dnsrig.studies.settings import StudySettings
 
 MIB = 1 << 20
@@ -55,16 +54,3 @@ class ResolverStudySettings(StudySettings):
     def memory_octets(self) -> int | None:
         """Memory of its own in octets that the resolver may have at most."""
         return None if self.memory_limit_mib is None else self.memory_limit_mib * MIB
-
-    def check(self) -> None:
-        """Refuse what cannot be measured on any resolver.
-
-        Raises:
-            InputError: several threads for a resolver that has one.
-
-        """
-        if self.server_threads > 1 and "knot-resolver" in self.servers:
-            raise InputError(
-                f"--threads {self.server_threads}: Knot Resolver is one process with one thread; leave it out of "
-                "--server"
-            )

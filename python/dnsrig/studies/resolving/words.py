@@ -47,9 +47,12 @@ def resolver(settings: ResolverStudySettings, cached: str) -> str:
             "that it ships with do not suffice while its cache is empty, and it answers SERVFAIL."
         )
     offered = "" if settings.udp_size is None else f", offers to take {settings.udp_size:,} octets by UDP (EDNS)"
+    threads = counted(settings.server_threads, "thread")
+    if settings.server_threads > 1 and knot_resolver.KnotResolver.name in settings.servers:
+        threads += " (Knot Resolver: processes, which share a cache)"
     return (
         "Clients, resolver and Internet are in a network namespace each, with links of 1500 octets between them. The "
-        f"resolver has {counted(settings.server_threads, 'thread')}, {cache}, prefetch "
+        f"resolver has {threads}, {cache}, prefetch "
         f"{'on' if settings.prefetch else 'off'}, serve-stale "
         f"{'on' if settings.serve_stale else 'off'}{offered}, and processors of its own where the machine has two or "
         f"more. It is started anew for every load; when that begins, its cache holds {cached}.{limit} CPU time is read "

@@ -265,6 +265,9 @@ class InternetServer:
     def running(self) -> bool:
         """Whether it serves; if not, `stop` raises why."""
 
+    def queries(self) -> int:
+        """Return how many queries it was asked; those of the last 50 ms may be missing."""
+
     def accounts(self) -> list[dict[str, Any]]:
         """Return what was asked and answered: a dictionary for each server, type and transport."""
 

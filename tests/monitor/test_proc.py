@@ -2,6 +2,7 @@
 
 import pytest
 from dnsrig.monitor.proc import (
+    CpuTicks,
     parse_cgroups,
     parse_cpu_stat,
     parse_net_dev,
@@ -78,14 +79,13 @@ def test_sockstat():
     assert parse_sockstat(text)["UDP"]["inuse"] == 4
 
 
-def test_cpu_stat_keeps_steal_apart_from_busy_and_leaves_guests_out():
+def test_cpu_stat_keeps_steal_apart_from_idle_and_takes_waiting_for_devices_as_idle():
     cpus = parse_cpu_stat(CPU)
-    assert cpus[0].busy == 8380 + 1418 + 40
-    assert (cpus[1].busy, cpus[1].idle, cpus[1].steal) == (7465 + 1 + 1123 + 3 + 75, 135594 + 276, 6)
+    assert (cpus[1].idle, cpus[1].steal) == (135594 + 276, 6)
 
 
 def test_cpu_stat_of_an_old_kernel_without_steal():
-    assert parse_cpu_stat(b"cpu0 1 2 3 4\n")[0].total == 10
+    assert parse_cpu_stat(b"cpu0 1 2 3 4\n") == {0: CpuTicks(4, 0)}
 
 
 def test_smaps_rollup():
@@ -141,11 +141,9 @@ TICKS = st.lists(st.integers(0, 2**40), min_size=8, max_size=10)
 
 
 @given(st.dictionaries(st.integers(0, 4095), TICKS, min_size=1))
-def test_cpu_stat_accounts_for_every_tick_but_guests(cpus):
+def test_cpu_stat_finds_what_was_idle_and_stolen_on_every_cpu(cpus):
     lines = [b"cpu 0 0 0 0 0 0 0 0"]
     for number, ticks in cpus.items():
         lines.append(b"cpu%d " % number + b" ".join(b"%d" % tick for tick in ticks))
     parsed = parse_cpu_stat(b"\n".join(lines) + b"\nintr 0\n")
-    assert {number: found.total for number, found in parsed.items()} == {
-        number: sum(ticks[:8]) for number, ticks in cpus.items()
-    }
+    assert parsed == {number: CpuTicks(ticks[3] + ticks[4], ticks[7]) for number, ticks in cpus.items()}

@@ -49,6 +49,23 @@ print("joined", time.process_time(), flush=True)
 sys.stdin.readline()
 """
 
+WORKS_AT_BEATS = """
+import os, sys, time
+os.sched_setaffinity(0, {{{cpu}}})
+print("ready", flush=True)
+sys.stdin.readline()
+# Ticks mostly come 250 times a second.
+due = time.monotonic()
+while True:
+    due += 0.004
+    until = time.monotonic() + 0.001
+    while time.monotonic() < until:
+        pass
+    time.sleep(max(0, due - time.monotonic()))
+"""
+ROUNDED = 0.05
+"""What the kernel's steps of 10 ms may make of a second's share."""
+
 
 class Child:
     def __init__(self, program):
@@ -125,6 +142,19 @@ def test_series_is_cumulative_and_in_order():
     assert last["processes"] == 1
     assert samples.usage(MACHINE)["steal_share"] >= 0
     assert samples.ended == {}
+
+
+def test_work_at_beats_of_the_kernels_tick_is_seen():
+    cpu = min(os.sched_getaffinity(0))
+    with Child(WORKS_AT_BEATS.format(cpu=cpu)) as child:
+        monitor = Monitor({"server": lambda: [child.pid]})
+        monitor.start()
+        child.tell()
+        wait_until(lambda: len(monitor._taken.machine) > 10)
+        samples = monitor.stop()
+    used = samples.usage("server")["cpu_share"]
+    assert used > 0.1
+    assert samples.usage(MACHINE)["busy_by_cpu"][str(cpu)] > used - ROUNDED
 
 
 def test_a_thread_that_ended_stays_counted():

@@ -1,5 +1,7 @@
 """What was used between two readings."""
 
+import os
+
 import pytest
 from dnsrig.monitor.cgroup import own_cgroup
 from dnsrig.monitor.proc import CpuTicks, Interface
@@ -22,18 +24,19 @@ def machine(time_ns, cpus, interfaces, errors=0):
 
 
 def test_machine_usage_is_the_difference():
-    cpus = {0: CpuTicks(10, 90, 0), 1: CpuTicks(0, 100, 0)}
+    second = os.sysconf("SC_CLK_TCK")
+    cpus = {0: CpuTicks(90, 0), 1: CpuTicks(100, 0)}
     before = machine(0, cpus, {"lo": Interface(10, 1, 0, 10, 1, 0)})
     after = machine(
         1_000_000_000,
-        {0: CpuTicks(90, 110, 0), 1: CpuTicks(25, 150, 25)},
+        {0: CpuTicks(90 + second // 5, 0), 1: CpuTicks(100 + second // 2, second // 4)},
         {"lo": Interface(1010, 11, 0, 1010, 11, 0), "new0": Interface(9, 9, 9, 9, 9, 9)},
         errors=4,
     )
     used = machine_usage(before, after)
-    assert used["busy_by_cpu"] == {"0": 0.8, "1": 0.25}
+    assert used["busy_by_cpu"] == pytest.approx({"0": 0.8, "1": 0.25})
     assert used["cpu_share"] == pytest.approx(1.05)
-    assert used["steal_share"] == pytest.approx(25 / 200)
+    assert used["steal_share"] == pytest.approx(0.25 / 2)
     assert (used["bytes_in"], used["packets_out"]) == (1000, 10)
     assert (used["udp_receive_errors"], used["udp_sockets"]) == (4, 3)
     assert list(used["interfaces"]) == ["lo"]

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from dnsrig.report.pictures.series import draw_series
 from dnsrig.report.pictures.style import Bands, server_panels, style
 
 
@@ -31,3 +32,34 @@ def test_titles_of_many_columns_do_not_overlap():
     assert not any(a.overlaps(b) for place, a in enumerate(boxes) for b in boxes[:place])
     assert not any(a.overlaps(b) for place, a in enumerate(panes) for b in panes[:place])
     assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_each_column_of_loads_over_time_is_as_long_as_its_own_loads():
+    longest = {"short": 5.0, "long": 30.0}
+    columns, servers = list(longest), ["one", "two"]
+    cases = {
+        (server, column): SimpleNamespace(case_id=f"{server}-{column}", taints=())
+        for server in servers
+        for column in columns
+    }
+    grid = SimpleNamespace(
+        columns=columns,
+        servers=servers,
+        titles={"one": "One", "two": "Two"},
+        column_label=lambda column: column,
+        cases=list(cases.values()),
+        rows=[SimpleNamespace(key="row", label="row")],
+        baseline=None,
+        cell=lambda server, row, column: cases[server, column],
+    )
+
+    def lines_of(case):
+        return [((1.0, longest[case.case_id.partition("-")[2]]), (1.0, 2.0))]
+
+    with style():
+        figure = draw_series(grid, "some figure", lines_of)
+        figure.draw_without_rendering()
+    ends = [axes.get_xlim()[1] for axes in figure.axes]
+    for axes, end in zip(figure.axes, ends, strict=True):
+        last = max(line.get_xdata()[-1] for line in axes.get_lines())
+        assert last <= end < 1.2 * last

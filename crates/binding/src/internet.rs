@@ -231,6 +231,11 @@ impl InternetServer {
         self.lock().is_running()
     }
 
+    /// How many queries it was asked; those of the last 50 ms may be missing.
+    fn queries(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().queries())
+    }
+
     /// What was asked and answered since the beginning: a dictionary for each server, type and transport.
     fn accounts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let rows = py.detach(|| self.lock().accounts());

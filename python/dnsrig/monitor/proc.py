@@ -28,16 +28,15 @@ class ProcessStat:
 
 @dataclass(frozen=True, slots=True)
 class CpuTicks:
-    """Time of one CPU since boot in clock ticks. `busy` includes interrupts, `steal` isn't part of it."""
+    """Time of one CPU since boot in clock ticks that it had nothing to do, or was taken away by a hypervisor.
 
-    busy: int
+    The kernel counts that by the clock, where it stops the tick of idle CPUs (CONFIG_NO_HZ_IDLE). Work it mostly counts
+    by what the CPU does at each tick, so that of what begins at beats of the tick, such as queries sent every
+    millisecond, it sees all or nothing: what a CPU did is the time that it was not idle.
+    """
+
     idle: int
     steal: int
-
-    @property
-    def total(self) -> int:
-        """All of the CPU's time, taken away by the hypervisor or not."""
-        return self.busy + self.idle + self.steal
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +88,9 @@ def parse_cpu_stat(text: bytes) -> dict[int, CpuTicks]:
         name, *values = line.split()
         if name == b"cpu":
             continue
-        # Guest time, which follows, is counted in user and nice already.
         ticks = [int(value) for value in values[:8]]
-        user, nice, system, idle, iowait, irq, softirq, steal = ticks + [0] * (8 - len(ticks))
-        cpus[int(name[3:])] = CpuTicks(user + nice + system + irq + softirq, idle + iowait, steal)
+        _, _, _, idle, iowait, _, _, steal = ticks + [0] * (8 - len(ticks))
+        cpus[int(name[3:])] = CpuTicks(idle + iowait, steal)
     if not cpus:
         raise ValueError("/proc/stat without a line for a CPU")
     return cpus

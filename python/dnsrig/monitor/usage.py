@@ -1,10 +1,13 @@
 """Cumulative counters of processes and of the machine, and what was used between two readings."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from dnsrig.monitor.proc import CpuTicks, Interface
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +97,14 @@ def machine_usage(before: MachineCounters, after: MachineCounters) -> dict[str, 
 
 
 def busy_by_cpu(before: MachineCounters, after: MachineCounters) -> dict[int, float]:
-    """Return each CPU's busy share between two readings; the kernel counts it in ticks of 10 ms, mostly."""
+    """Return each CPU's busy share between two readings, interrupts included, in steps of 10 ms (see `CpuTicks`)."""
+    wall = _wall_ticks(before, after)
     shares = {}
     for number, ticks in after.cpus.items():
         if number in before.cpus:
-            total = ticks.total - before.cpus[number].total
-            shares[number] = (ticks.busy - before.cpus[number].busy) / total if total > 0 else 0.0
+            then = before.cpus[number]
+            free = ticks.idle - then.idle + ticks.steal - then.steal
+            shares[number] = min(max(1 - free / wall, 0.0), 1.0) if wall > 0 else 0.0
     return shares
 
 
@@ -107,8 +112,13 @@ def steal_share(before: MachineCounters, after: MachineCounters) -> float:
     """Return the share of all CPU time that a hypervisor took away between two readings."""
     common = before.cpus.keys() & after.cpus.keys()
     stolen = sum(after.cpus[number].steal - before.cpus[number].steal for number in common)
-    total = sum(after.cpus[number].total - before.cpus[number].total for number in common)
-    return max(0.0, stolen / total) if total > 0 else 0.0
+    total = _wall_ticks(before, after) * len(common)
+    return min(max(stolen / total, 0.0), 1.0) if total > 0 else 0.0
+
+
+def _wall_ticks(before: MachineCounters, after: MachineCounters) -> float:
+    """Return the time between two readings in the ticks of `CpuTicks`."""
+    return (after.time_ns - before.time_ns) * _TICKS_PER_S / 1e9
 
 
 def other_cpu_share(machine: Mapping[str, Any], *processes: Mapping[str, Any]) -> float:

@@ -34,6 +34,9 @@ FALSE_ALARMS = 0.05
 TOO_WIDE = (0.5, 2.0)
 """Where an interval reaches either end, that no difference was found says next to nothing."""
 
+LEAST_SHOWN = 0.0001
+"""The smallest difference that is said not to be there: no clock or counter here tells more."""
+
 SHOWN = (0.01, 1000.0)
 """Ends of such an interval that are printed as they are."""
 
@@ -161,7 +164,7 @@ def no_difference(ratio: RatioEstimate) -> str:
     """
     low, high = ratio.low, ratio.high
     if low is None or high is None or (low > TOO_WIDE[0] and high < TOO_WIDE[1]):
-        return f"no difference above {percent(ratio.largest_compatible or 0)} %"
+        return f"no difference above {percent(max(ratio.largest_compatible or 0, LEAST_SHOWN))} %"
     return f"cannot be told: {_end(low)} to {_end(high)} times are possible"
 
 

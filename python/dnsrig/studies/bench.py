@@ -127,13 +127,19 @@ class Observed(Protocol):
         """Raise SubjectFailedError if it has ended."""
 
 
-def observe(server: Observed, act: Callable[[], Value], network_of: int | None = None) -> tuple[Value, Observation]:
+def observe(
+    server: Observed,
+    act: Callable[[], Value],
+    network_of: int | None = None,
+    sampled_each_s: float = 0.1,
+) -> tuple[Value, Observation]:
     """Do something to a server; give what it returned, and what was used meanwhile.
 
     The network's counters are of the namespace of process `network_of`; None: of this process's.
     """
     started, clocks = datetime.now(UTC), Clocks.read()
-    with Monitor({"server": server.pids, "generator": _own_pid}, network_of=network_of) as monitor:
+    subjects = {"server": server.pids, "generator": _own_pid}
+    with Monitor(subjects, interval_s=sampled_each_s, network_of=network_of) as monitor:
         before, own_before = read_counters(server.pids()), read_counters(_own_pid())
         value = act()
         after, own_after = read_counters(server.pids()), read_counters(_own_pid())

@@ -109,6 +109,11 @@ impl Accounts {
         }
     }
 
+    /// Queries of all together.
+    pub fn queries(&self) -> u64 {
+        self.0.values().map(|account| account.queries).sum()
+    }
+
     /// All of them, in order.
     pub fn rows(&self, internet: &dyn Responding) -> Vec<(AccountKey, Account)> {
         let mut rows = BTreeMap::new();

@@ -14,6 +14,8 @@ const NONE: u32 = u32::MAX;
 struct Place<T> {
     /// Nothing in a free place.
     thing: Option<T>,
+    /// What it takes.
+    octets: usize,
     tick: u64,
     /// The next place of the same slot, of the last one the first; of a free place the next free one.
     next: u32,
@@ -30,6 +32,8 @@ pub(super) struct Delayed<T> {
     /// A bit for each slot that has something.
     filled: Vec<u64>,
     waiting: usize,
+    /// What takes all that waits, with its places.
+    octets: usize,
     /// Everything before this tick has been given out.
     tick: u64,
 }
@@ -44,6 +48,7 @@ impl<T> Delayed<T> {
             slots: vec![NONE; SLOTS],
             filled: vec![0; SLOTS / 64],
             waiting: 0,
+            octets: 0,
             tick: 0,
         }
     }
@@ -52,19 +57,21 @@ impl<T> Delayed<T> {
         time.as_nanos() as u64 / self.tick_ns
     }
 
-    /// How many wait.
-    pub fn len(&self) -> usize {
-        self.waiting
+    /// Memory that all that waits takes.
+    pub fn octets(&self) -> usize {
+        self.octets
     }
 
-    /// Lets `thing` wait until `due`, to `exact` or half a tick: it comes at the tick that is nearest to `due` of those whose number can be
+    /// Lets `thing`, which takes `octets` beside its place, wait until `due`, to `exact` or half a tick: it comes at the tick that is nearest to `due` of those whose number can be
     /// divided by the highest power of two that this allows, so that many come together. Fewer than 2^32 - 1 may wait at once.
-    pub fn put(&mut self, due: Duration, exact: Duration, thing: T) {
+    pub fn put(&mut self, due: Duration, exact: Duration, thing: T, octets: usize) {
         // The nearest, not the next: times shall be right in the mean.
         let grain = self.grain(exact);
         let half = Duration::from_nanos(self.tick_ns * grain / 2);
         let tick = (self.tick_of(due + half) / grain * grain).max(self.tick);
-        let place = self.take_place(thing, tick);
+        let octets = octets + size_of::<Place<T>>();
+        self.octets += octets;
+        let place = self.take_place(thing, octets, tick);
         self.append(tick as usize % SLOTS, place);
         self.waiting += 1;
     }
@@ -77,9 +84,10 @@ impl<T> Delayed<T> {
             .map_or(1, |power| 1 << power.min(GRAIN_MAX))
     }
 
-    fn take_place(&mut self, thing: T, tick: u64) -> u32 {
+    fn take_place(&mut self, thing: T, octets: usize, tick: u64) -> u32 {
         let filled = Place {
             thing: Some(thing),
+            octets,
             tick,
             next: NONE,
         };
@@ -133,6 +141,7 @@ impl<T> Delayed<T> {
                 place.next = self.free;
                 self.free = one;
                 self.waiting -= 1;
+                self.octets -= place.octets;
                 if let Some(thing) = place.thing.take() {
                     give(thing);
                 }
@@ -179,11 +188,13 @@ mod tests {
         fn everything_comes_once_in_time(delays in proptest::collection::vec((0..9_000_000u64, 0..50_000u64), 1..50), step_us in 100..70_000u64, tick_us in 200..1001u64) {
             let mut wheel = Delayed::new(Duration::from_micros(tick_us));
             for (number, (delay_us, exact_us)) in delays.iter().enumerate() {
-                wheel.put(Duration::from_micros(*delay_us), Duration::from_micros(*exact_us), number);
+                wheel.put(Duration::from_micros(*delay_us), Duration::from_micros(*exact_us), number, number);
             }
+            let places = delays.len() * size_of::<Place<usize>>();
+            prop_assert_eq!(wheel.octets(), (0..delays.len()).sum::<usize>() + places);
             let mut now = Duration::ZERO;
             let mut taken = Vec::new();
-            while wheel.len() > 0 {
+            while wheel.waiting > 0 {
                 now += Duration::from_micros(step_us).max(wheel.next(now).unwrap());
                 wheel.take_due(now, |number| taken.push((number, now)));
             }
@@ -195,6 +206,7 @@ mod tests {
                 prop_assert!(*at <= due + exact + Duration::from_micros(step_us + 2 * tick_us));
             }
             prop_assert!(wheel.next(now).is_none());
+            prop_assert_eq!(wheel.octets(), 0);
         }
     }
 
@@ -205,9 +217,9 @@ mod tests {
         let mut wheel = Delayed::new(MS);
         // 4 ms either way: at multiples of 8 ms.
         for due in [37, 38, 40, 43] {
-            wheel.put(due * MS, 4 * MS, due);
+            wheel.put(due * MS, 4 * MS, due, 0);
         }
-        wheel.put(37 * MS, Duration::ZERO, 1);
+        wheel.put(37 * MS, Duration::ZERO, 1, 0);
         let mut taken = Vec::new();
         wheel.take_due(39 * MS, |number| taken.push(number));
         assert_eq!(taken, [1]);
@@ -221,8 +233,8 @@ mod tests {
         let mut taken = 0;
         for now in 0..1000 {
             // A turn of the wheel and more.
-            wheel.put((now + 5000) * MS, MS, ());
-            wheel.put((now + 1) * MS, MS, ());
+            wheel.put((now + 5000) * MS, MS, (), 0);
+            wheel.put((now + 1) * MS, MS, (), 0);
             wheel.take_due(now * MS, |()| taken += 1);
         }
         assert!((900..1100).contains(&taken), "{taken}");

@@ -73,8 +73,8 @@ pub struct ServeOptions {
     pub threads: NonZeroUsize,
     /// Receives from this machine alone: only what comes over the loopback device.
     pub on_loopback: bool,
-    /// Answers that may wait for their time, in each thread; further ones are dropped.
-    pub delayed_max: usize,
+    /// Memory for answers that wait for their time, in each thread; further ones are dropped.
+    pub delayed_octets_max: usize,
     /// TCP connections open at once; further ones are closed as they come.
     pub max_connections: usize,
     /// How long a connection may be idle before it is closed.
@@ -88,7 +88,7 @@ impl ServeOptions {
             port: 53,
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             on_loopback: false,
-            delayed_max: 200_000,
+            delayed_octets_max: 128 << 20,
             max_connections: 20_000,
             idle_timeout: Duration::from_secs(10),
         }
@@ -218,6 +218,14 @@ impl InternetServer {
     /// Whether it serves; if not, [`InternetServer::stop`] says why.
     pub fn is_running(&self) -> bool {
         !self.service.should_stop()
+    }
+
+    /// Queries since the beginning; the last 50 ms may be missing. It is asked for while somebody measures: it takes no time.
+    pub fn queries(&self) -> u64 {
+        let accounts = self.service.accounts.lock();
+        accounts
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .queries()
     }
 
     /// Queries and answers since the beginning, by who was asked, type and transport; the last 50 ms may be missing.

@@ -221,7 +221,8 @@ impl Worker<'_> {
         let Some(len) = answer.len else {
             return;
         };
-        if !answer.delay.is_zero() && self.delayed.len() >= self.service.options.delayed_max {
+        let is_full = self.delayed.octets() >= self.service.options.delayed_octets_max;
+        if !answer.delay.is_zero() && is_full {
             self.service.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
@@ -230,7 +231,8 @@ impl Worker<'_> {
             connection.outgoing.extend_from_slice(&octets);
             return;
         }
-        connection.delayed += octets.len();
+        let waiting = octets.len();
+        connection.delayed += waiting;
         // The system makes connections at once; from that far away, the query could not have left before its client had heard
         // that there is one, a way there and back later.
         let came = now.max(connection.made + answer.delay);
@@ -239,6 +241,7 @@ impl Worker<'_> {
             // Few come by TCP: to let them leave together saves nothing.
             Duration::ZERO,
             Waiting { token, octets },
+            waiting,
         );
     }
 

@@ -154,7 +154,7 @@ impl Worker<'_> {
             return Ok(());
         };
         let waits = !answer.delay.is_zero();
-        if waits && self.delayed.len() >= self.service.options.delayed_max {
+        if waits && self.delayed.octets() >= self.service.options.delayed_octets_max {
             self.service.dropped.fetch_add(1, Ordering::Relaxed);
             return Ok(());
         }
@@ -167,7 +167,9 @@ impl Worker<'_> {
             return self.push(reply);
         }
         let due = now + answer.delay.saturating_sub(waited);
-        self.delayed.put(due, answer.delay / EXACTNESS, reply);
+        let octets = reply.octets.capacity();
+        self.delayed
+            .put(due, answer.delay / EXACTNESS, reply, octets);
         Ok(())
     }
 
@@ -240,7 +242,7 @@ mod tests {
     use super::*;
     use crate::answer::Answer;
     use crate::serve::accounts::ServedBy;
-    use crate::serve::{Responding, ServeOptions, listen};
+    use crate::serve::{InternetServer, Responding, ServeOptions, listen};
     use crate::servers::ServerId;
     use std::net::Ipv4Addr;
     use std::num::NonZeroUsize;
@@ -343,5 +345,35 @@ mod tests {
             (0..20).any(is_by_stamp),
             "answers come a distance after queries were read, not after they arrived"
         );
+    }
+
+    #[test]
+    fn answers_that_find_no_room_to_wait_are_dropped_and_counted() {
+        const ASKED: u64 = 50;
+        let options = ServeOptions {
+            port: 0,
+            threads: NonZeroUsize::MIN,
+            on_loopback: true,
+            delayed_octets_max: 1000,
+            ..ServeOptions::new()
+        };
+        let mut server = InternetServer::start(Arc::new(Echo), options).unwrap();
+        let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        client
+            .connect((Ipv4Addr::LOCALHOST, server.port()))
+            .unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        for _ in 0..ASKED {
+            client.send(&[0; 12]).unwrap();
+        }
+        // One had room, whatever else did.
+        assert_eq!(client.recv(&mut [0; 12]).unwrap(), 12);
+        while server.queries() < ASKED {
+            thread::sleep(STOP_CHECK);
+        }
+        assert!((1..ASKED).contains(&server.dropped()));
+        server.stop().unwrap();
     }
 }

@@ -20,9 +20,9 @@ Line = tuple[Sequence[float], Sequence[float]]
 def draw_series(grid: Grid, title: str, lines_of: Callable[[CaseResult], Sequence[Line]]) -> Figure:
     """Draw all repetitions of every case over time: a panel a server and column, a colour a row.
 
-    Tainted cases are dashed.
+    Tainted cases are dashed. Loads of one column are equally long, those of others may be longer or shorter.
     """
-    figure, panels = server_panels(grid, _HEIGHT_IN)
+    figure, panels = server_panels(grid, _HEIGHT_IN, share_x=False)
     lines = {case.case_id: lines_of(case) for case in grid.cases}
     top = max((value for found in lines.values() for _, values in found for value in values), default=0.0)
     for (server, column), axes in panels.items():
@@ -34,7 +34,10 @@ def draw_series(grid: Grid, title: str, lines_of: Callable[[CaseResult], Sequenc
             case = grid.cell(server, row, column)
             if case is not None:
                 _draw_case(axes, case, lines[case.case_id], colours_of_rows(grid)[row.key])
-        axes.set_xlim(left=0)
+    for column in grid.columns:
+        cases = [grid.cell(server, row, column) for server in grid.servers for row in grid.rows]
+        ends = [end for case in cases if case is not None for times, _ in lines[case.case_id] for end in times[-1:]]
+        panels[grid.servers[0], column].set_xlim(0, max(ends, default=1.0) * 1.03)
     figure.supxlabel("seconds since the load began", fontsize="medium")
     figure.supylabel(title, fontsize="medium")
     dashed = Line2D([], [], color=INK, linestyle=_DASHES, label="tainted")

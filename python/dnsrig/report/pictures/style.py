@@ -149,11 +149,21 @@ def row_colours(count: int, baseline: int | None) -> list[str]:
     return colours
 
 
-def server_panels(grid: Grid, panel_height_in: float) -> tuple[Figure, dict[tuple[str, str], Axes]]:
-    """Return a figure with a panel for each server (down) and column (across), on common axes, named once a band."""
+def server_panels(
+    grid: Grid, panel_height_in: float, *, share_x: bool = True
+) -> tuple[Figure, dict[tuple[str, str], Axes]]:
+    """Return a figure with a panel for each server (down) and column (across), on common axes, named once a band.
+
+    Without `share_x` each column has a horizontal axis of its own.
+    """
     figure, panels = column_panels(
-        grid, panel_height_in * len(grid.servers), grid.columns, len(grid.servers), share_x=True
+        grid, panel_height_in * len(grid.servers), grid.columns, len(grid.servers), share_x=share_x
     )
+    if not share_x:
+        for lines in panels.values():
+            for axes in lines[:-1]:
+                axes.sharex(lines[-1])
+                axes.tick_params(axis="x", labelbottom=False)
     for members in Bands(grid.columns).members:
         for axes, server in zip(panels[members[0]], grid.servers, strict=True):
             name = textwrap.fill(grid.titles[server], _PANEL_NAME_COLUMNS)

@@ -152,9 +152,11 @@ def test_work_at_beats_of_the_kernels_tick_is_seen():
         child.tell()
         wait_until(lambda: len(monitor._taken.machine) > 10)
         samples = monitor.stop()
-    used = samples.usage("server")["cpu_share"]
+    used, machine = samples.usage("server")["cpu_share"], samples.usage(MACHINE)
     assert used > 0.1
-    assert samples.usage(MACHINE)["busy_by_cpu"][str(cpu)] > used - ROUNDED
+    # What a hypervisor took away may be in both, or in none.
+    stolen = machine["steal_share"] * len(machine["busy_by_cpu"])
+    assert machine["busy_by_cpu"][str(cpu)] > used - ROUNDED - stolen
 
 
 def test_a_thread_that_ended_stays_counted():

@@ -42,6 +42,16 @@ def test_machine_usage_is_the_difference():
     assert list(used["interfaces"]) == ["lo"]
 
 
+def test_a_cpu_that_was_offline_meanwhile_is_not_judged():
+    before = machine(0, {0: CpuTicks(500, 0), 1: CpuTicks(500, 0), 2: CpuTicks(500, 0)}, {})
+    # The third is rounded down only.
+    after = machine(
+        1_000_000_000, {0: CpuTicks(520, 0), 1: CpuTicks(20, 0), 2: CpuTicks(499, 0), 3: CpuTicks(1, 0)}, {}
+    )
+    assert set(machine_usage(before, after)["busy_by_cpu"]) == {"0", "2"}
+    assert machine_usage(before, after)["busy_by_cpu"]["2"] == 1.0
+
+
 def test_process_usage_takes_the_larger_rss_and_the_later_pss():
     before = ProcessCounters(0, 5_000_000, 4096, 100, 2, 1, "process CPU clocks")
     after = ProcessCounters(10_000_000, 12_000_000, 1024, None, 3, 1, "process CPU clocks")

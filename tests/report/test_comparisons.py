@@ -84,6 +84,7 @@ def test_equal_runs_say_what_they_could_have_seen(tmp_path):
     ("second", "text"),
     [
         ([1.00, 1.01, 0.99], "no difference above 2.5 %"),
+        ([1.0, 1.0000001, 1.0], "no difference above 0.01 %"),
         ([1.0, 1.9, 0.8], f"{UNTOLD}: 0.38 to 3.51 times are possible"),
         ([1.0, 40.0], f"{UNTOLD}: less than 0.01 to more than 1,000 times are possible"),
     ],

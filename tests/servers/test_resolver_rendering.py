@@ -131,6 +131,7 @@ def test_checker_accepts(name: str, case: str, tmp_path: Path) -> None:
             {"root_hints": HINTS, "trust_anchors": DS, "managed": ManagedAnchors(), "threads": 2},
             "in one process only",
         ),
+        ("knot-resolver", {"root_hints": HINTS, "memory_octets": 16 << 20, "threads": 3}, "cannot start with 16777216"),
         ("unbound", {"root_hints": HINTS, "encrypted_ports": {"dot": 853}}, "DoT cannot be served without a certif"),
         (
             "bind",

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -221,14 +222,16 @@ def test_several_threads(kind: type[Resolver], rig: Rig, tmp_path: Path) -> None
     settings = replace_settings(rig.settings(kind), threads=3, statistics=kind.can_count)
     with kind(settings, tmp_path / "resolver", host) as resolver:
         pids = resolver.pids()
-        assert host.call(lambda: ports.sockets_on("127.0.0.1", 53) <= ports.sockets_of(pids))
+        listening = host.call(lambda: ports.sockets_on("127.0.0.1", 53))
+        assert listening and listening <= ports.sockets_of(pids)
         before = resolver.counts() if kind.can_count else None
         # Each from a socket of its own: those that the kernel gives to other threads find what is in the cache.
         answers = [ask(host, resolver.address, "www.good.test.") for _ in range(ASKED_OF_SEVERAL)]
         assert all(addresses(message) == [GOOD_ADDRESS] and is_secure(message) for message in answers)
         if before is not None:
             after = resolver.counts()
-            assert after.queries - before.queries == ASKED_OF_SEVERAL
+            # The driver's own question before may be counted after it was answered.
+            assert after.queries - before.queries - ASKED_OF_SEVERAL in (0, 1)
             assert after.cache_hits - before.cache_hits >= ASKED_OF_SEVERAL // 2
     assert not any(processes.is_live(pid) for pid in pids)
 
@@ -243,17 +246,53 @@ def test_processes_of_knot_resolver_share_work_and_a_cache(rig: Rig, tmp_path: P
         first, second = resolver.pids()
         for _ in range(ASKED_OF_SEVERAL):
             assert is_secure(ask(host, resolver.address, "www.good.test."))
-        assert all(read_knot(said).queries for said in resolver._ask_all(KNOT_QUESTION))
+        listening = host.call(lambda: ports.sockets_on("127.0.0.1", 53))
+        assert all(listening & ports.sockets_of([pid]) for pid in (first, second))
+        full = [read_knot(said) for said in resolver._ask_all(KNOT_QUESTION)]
+        assert all(counts.queries for counts in full)
         resolver.flush_cache()
-        # Without RD a resolver answers from its cache at most.
-        assert not any(
-            addresses(ask(host, resolver.address, "www.good.test.", flags=0)) for _ in range(ASKED_OF_SEVERAL)
-        )
+        empty = [read_knot(said) for said in resolver._ask_all(KNOT_QUESTION)]
+        assert [now.cache_entries < before.cache_entries / 2 for now, before in zip(empty, full, strict=True)] == [
+            True
+        ] * 2
+        assert is_secure(ask(host, resolver.address, "www.good.test."))
         os.kill(second, signal.SIGKILL)
-        wait_until(lambda: resolver.pids() == [first], lambda: "it did not end")
+        wait_until(lambda: not resolver._further[0].alive(), lambda: "it did not end")
+        assert resolver.pids() == [first]
         for look in (resolver.check_running, resolver.check_survived):
             with pytest.raises(SubjectFailedError, match="ended by itself by signal 9"):
                 look()
+
+
+@ONE_FAMILY
+def test_a_process_of_knot_resolver_that_cannot_start_leaves_none(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = installed("knot-resolver")
+    host = rig.network.resolver
+    resolver = kind(replace_settings(rig.settings(kind), threads=3), tmp_path / "resolver", host)
+    assert isinstance(resolver, KnotResolver)
+    spawned = []
+    spawn = host.spawn
+    monkeypatch.setattr(host, "spawn", lambda *args, **more: spawned.append(spawn(*args, **more)) or spawned[-1])
+    choose = resolver._choose_ports
+    with host.make_socket(socket.AF_INET, socket.SOCK_STREAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+
+        def choose_taken() -> None:
+            choose()
+            resolver._further_ports[1] = taken.getsockname()[1]
+
+        monkeypatch.setattr(resolver, "_choose_ports", choose_taken)
+        with pytest.raises(EnvironmentLacksError, match="process 3 of Knot Resolver"):
+            resolver.start()
+    assert len(spawned) == 3
+    assert not any(process.alive() for process in spawned)
+    assert not resolver.pids()
+    monkeypatch.undo()
+    with resolver:
+        assert len(resolver.pids()) == 3
 
 
 def test_tree_on_nsd(rig: Rig, tmp_path: Path) -> None:

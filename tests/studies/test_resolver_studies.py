@@ -82,6 +82,11 @@ def test_given_rates_that_take_all_of_a_resolvers_cpu_taint(monkeypatch, rate_qp
     assert judged["tainted"] == (said if is_said else [])
 
 
+@pytest.mark.parametrize(("load_s", "each_s"), [(0.2, 0.1), (3.0, 0.1), (15.0, 0.5), (60.0, 1.0)])
+def test_long_loads_are_looked_at_less_often(load_s, each_s):
+    assert bench.sampled_each_s(load_s) == pytest.approx(each_s)
+
+
 def test_no_load_of_new_names_begins_again():
     for name in ("resolver-cost", "resolver-matrix", "cold-start"):
         blocks = study(name).blocks(settings(name))

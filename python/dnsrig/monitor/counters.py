@@ -177,9 +177,12 @@ class MachineReader:
         """
         if all_counters:
             self._udp = self._read_udp()
+        began_ns = time.monotonic_ns()
+        stat = self._stat.read()
         return MachineCounters(
-            time_ns=time.monotonic_ns(),
-            cpus=parse_cpu_stat(self._stat.read()),
+            # What was read is of about the middle.
+            time_ns=(began_ns + time.monotonic_ns()) // 2,
+            cpus=parse_cpu_stat(stat),
             interfaces=parse_net_dev(self._text("dev")),
             **self._udp,
         )

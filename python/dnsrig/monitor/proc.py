@@ -28,11 +28,12 @@ class ProcessStat:
 
 @dataclass(frozen=True, slots=True)
 class CpuTicks:
-    """Time of one CPU since boot in clock ticks that it had nothing to do, or was taken away by a hypervisor.
+    """How long since boot one CPU had nothing to do, and how long a hypervisor had taken it away, in clock ticks.
 
-    The kernel counts that by the clock, where it stops the tick of idle CPUs (CONFIG_NO_HZ_IDLE). Work it mostly counts
-    by what the CPU does at each tick, so that of what begins at beats of the tick, such as queries sent every
-    millisecond, it sees all or nothing: what a CPU did is the time that it was not idle.
+    The kernel counts idle time by the clock, where it stops the tick of idle CPUs (CONFIG_NO_HZ_IDLE). Work it mostly
+    counts by what the CPU does at each tick, so that of what begins at beats of the tick, such as queries sent every
+    millisecond, it sees all or nothing: a CPU was busy for the time that is in neither of these. A virtual CPU that is
+    woken and not yet given its processor may count as both: where much is stolen, busy time is somewhat too short.
     """
 
     idle: int
@@ -119,7 +120,7 @@ def parse_net_dev(text: bytes) -> dict[str, Interface]:
 def parse_snmp(text: bytes, protocol: str) -> dict[str, int]:
     """Parse one protocol's pair of lines, names and values, in /proc/net/snmp (`Udp`: `InErrors`, ...).
 
-    The whole file is many times longer than what the monitor wants ten times a second.
+    The whole file is many times longer than what the monitor wants of it with each sample.
     """
     lines = re.findall(rb"^%s: (.*)$" % protocol.encode(), text, re.MULTILINE)
     if len(lines) != 2:

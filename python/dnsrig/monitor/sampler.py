@@ -1,4 +1,4 @@
-"""The monitor: samples subjects and the machine ten times a second while a load runs."""
+"""The monitor: samples subjects and the machine at intervals while a load runs."""
 
 import os
 import threading

@@ -8,6 +8,8 @@ from typing import Any
 from dnsrig.monitor.proc import CpuTicks, Interface
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_ROUNDED_TICKS = 3
+"""What idle time, waiting for devices and steal may be rounded by together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,9 @@ def busy_by_cpu(before: MachineCounters, after: MachineCounters) -> dict[int, fl
         if number in before.cpus:
             then = before.cpus[number]
             free = ticks.idle - then.idle + ticks.steal - then.steal
-            shares[number] = min(max(1 - free / wall, 0.0), 1.0) if wall > 0 else 0.0
+            # That of a CPU that was offline meanwhile may begin anew.
+            if free >= -_ROUNDED_TICKS:
+                shares[number] = min(max(1 - free / wall, 0.0), 1.0) if wall > 0 else 0.0
     return shares
 
 

@@ -146,7 +146,7 @@ class DrivenServer(ABC):
         if code == -signal.SIGKILL and out_of_memory_kills() > self._kills_before:
             how += ", while the kernel killed for want of memory (oom_kill in /proc/vmstat)"
         return SubjectFailedError(
-            f"{self._versioned_title()} ended by itself {how}; {self.log} ends:\n{process.log_tail()}"
+            f"{self._versioned_title()} ended by itself {how}; {process.log} ends:\n{process.log_tail()}"
         )
 
     def stop(self) -> None:

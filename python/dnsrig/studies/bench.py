@@ -135,7 +135,8 @@ def observe(
 ) -> tuple[Value, Observation]:
     """Do something to a server; give what it returned, and what was used meanwhile.
 
-    The network's counters are of the namespace of process `network_of`; None: of this process's.
+    The network's counters are of the namespace of process `network_of`; None: of this process's. `sampled_each_s` is
+    how often the monitor looks, which takes a processor for a millisecond.
     """
     started, clocks = datetime.now(UTC), Clocks.read()
     subjects = {"server": server.pids, "generator": _own_pid}

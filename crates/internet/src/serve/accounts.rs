@@ -94,9 +94,11 @@ impl Accounts {
         }
     }
 
-    /// Takes over what `other` has, and empties it.
-    pub fn take(&mut self, other: &mut Self) {
+    /// Takes over what `other` has, and empties it; returns how many queries that were.
+    pub fn take(&mut self, other: &mut Self) -> u64 {
+        let mut queries = 0;
         for (key, more) in other.0.drain() {
+            queries += more.queries;
             let account = self.0.entry(key).or_default();
             account.queries += more.queries;
             account.query_octets += more.query_octets;
@@ -107,11 +109,7 @@ impl Accounts {
                 *size += more;
             }
         }
-    }
-
-    /// Queries of all together.
-    pub fn queries(&self) -> u64 {
-        self.0.values().map(|account| account.queries).sum()
+        queries
     }
 
     /// All of them, in order.

@@ -14,8 +14,8 @@ const NONE: u32 = u32::MAX;
 struct Place<T> {
     /// Nothing in a free place.
     thing: Option<T>,
-    /// What it takes.
-    octets: usize,
+    /// What it takes, about.
+    octets: u32,
     tick: u64,
     /// The next place of the same slot, of the last one the first; of a free place the next free one.
     next: u32,
@@ -32,7 +32,7 @@ pub(super) struct Delayed<T> {
     /// A bit for each slot that has something.
     filled: Vec<u64>,
     waiting: usize,
-    /// What takes all that waits, with its places.
+    /// What all that waits takes, with its places.
     octets: usize,
     /// Everything before this tick has been given out.
     tick: u64,
@@ -57,7 +57,7 @@ impl<T> Delayed<T> {
         time.as_nanos() as u64 / self.tick_ns
     }
 
-    /// Memory that all that waits takes.
+    /// Memory that all that waits takes, about: places that are free, and room for more, are not counted.
     pub fn octets(&self) -> usize {
         self.octets
     }
@@ -71,7 +71,7 @@ impl<T> Delayed<T> {
         let tick = (self.tick_of(due + half) / grain * grain).max(self.tick);
         let octets = octets + size_of::<Place<T>>();
         self.octets += octets;
-        let place = self.take_place(thing, octets, tick);
+        let place = self.take_place(thing, octets as u32, tick);
         self.append(tick as usize % SLOTS, place);
         self.waiting += 1;
     }
@@ -84,7 +84,7 @@ impl<T> Delayed<T> {
             .map_or(1, |power| 1 << power.min(GRAIN_MAX))
     }
 
-    fn take_place(&mut self, thing: T, octets: usize, tick: u64) -> u32 {
+    fn take_place(&mut self, thing: T, octets: u32, tick: u64) -> u32 {
         let filled = Place {
             thing: Some(thing),
             octets,
@@ -141,7 +141,7 @@ impl<T> Delayed<T> {
                 place.next = self.free;
                 self.free = one;
                 self.waiting -= 1;
-                self.octets -= place.octets;
+                self.octets -= place.octets as usize;
                 if let Some(thing) = place.thing.take() {
                     give(thing);
                 }

@@ -183,18 +183,27 @@ impl Worker<'_> {
 
     fn go_on(&mut self, connection: &mut Connection, token: Token, now: Instant) -> io::Result<()> {
         loop {
+            self.answer_all(connection, token);
             connection.send(now)?;
-            if connection.pending() >= PENDING_MAX || !connection.read(&mut self.out, now)? {
+            if connection.pending() >= PENDING_MAX {
                 return Ok(());
             }
-            self.answer_all(connection, token);
+            if !connection.has_query() && !connection.read(&mut self.out, now)? {
+                return Ok(());
+            }
         }
     }
 
+    /// Answers what has come, until too much is pending: one read may hold thousands of queries.
     fn answer_all(&mut self, connection: &mut Connection, token: Token) {
+        if !connection.has_query() {
+            return;
+        }
         let incoming = std::mem::take(&mut connection.incoming);
         let mut rest = &incoming[..];
-        while let Some((length, after)) = rest.split_first_chunk::<LENGTH_LEN>() {
+        while connection.pending() < PENDING_MAX
+            && let Some((length, after)) = rest.split_first_chunk::<LENGTH_LEN>()
+        {
             let Some((query, after)) = after.split_at_checked(u16::from_be_bytes(*length).into())
             else {
                 break;
@@ -268,6 +277,13 @@ impl Connection {
         self.is_ended && self.pending() == 0
     }
 
+    /// Whether a whole query has come that is not answered yet.
+    fn has_query(&self) -> bool {
+        let length = self.incoming.split_first_chunk::<LENGTH_LEN>();
+        length
+            .is_some_and(|(length, after)| after.len() >= usize::from(u16::from_be_bytes(*length)))
+    }
+
     fn send(&mut self, now: Instant) -> io::Result<()> {
         while self.sent < self.outgoing.len() {
             match self.stream.write(&self.outgoing[self.sent..]) {
@@ -304,5 +320,108 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Answer;
+    use crate::serve::accounts::ServedBy;
+    use crate::serve::{InternetServer, Responding, ServeOptions};
+    use crate::servers::ServerId;
+    use std::net::Ipv4Addr;
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
+
+    const ANSWER_LEN: usize = 4000;
+    const ASKED: usize = 2000;
+
+    /// A server with long answers, which begin as the query does.
+    struct Long(Duration);
+
+    impl Responding for Long {
+        fn answer(&self, arrived: &Arrived<'_>, _: &mut Scratch, out: &mut [u8]) -> Answer {
+            out[..ANSWER_LEN].fill(0);
+            out[..arrived.message.len()].copy_from_slice(arrived.message);
+            Answer {
+                len: Some(ANSWER_LEN),
+                delay: self.0,
+                server: None,
+                rtype: 0,
+            }
+        }
+
+        fn has_ipv6(&self) -> bool {
+            false
+        }
+
+        fn nearest(&self) -> Option<Duration> {
+            (!self.0.is_zero()).then_some(self.0)
+        }
+
+        fn served_by(&self, _: ServerId) -> ServedBy {
+            unreachable!("no query is to a server with a number")
+        }
+
+        fn signatures_made(&self) -> u64 {
+            0
+        }
+
+        fn zones_made(&self) -> u64 {
+            0
+        }
+
+        fn octets(&self) -> usize {
+            0
+        }
+    }
+
+    /// Sends all queries at once, reads nothing before they are sent, and then all answers.
+    fn ask_all_at_once(delay: Duration) {
+        let options = ServeOptions {
+            port: 0,
+            threads: NonZeroUsize::MIN,
+            on_loopback: true,
+            ..ServeOptions::new()
+        };
+        let mut server = InternetServer::start(Arc::new(Long(delay)), options).unwrap();
+        let mut client =
+            std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, server.port())).unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        let queries: Vec<u8> = (0..ASKED)
+            .flat_map(|number| {
+                let mut query = [0; 2 + 12];
+                query[1] = 12;
+                query[2..4].copy_from_slice(&(number as u16).to_be_bytes());
+                query
+            })
+            .collect();
+        client.write_all(&queries).unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut numbers = Vec::new();
+        let mut answer = [0; 2 + ANSWER_LEN];
+        for _ in 0..ASKED {
+            client.read_exact(&mut answer).unwrap();
+            assert_eq!(answer[..2], (ANSWER_LEN as u16).to_be_bytes());
+            numbers.push(u16::from_be_bytes([answer[2], answer[3]]));
+        }
+        // It is closed once all is answered.
+        assert_eq!(client.read(&mut answer).unwrap(), 0);
+        assert_eq!(numbers, (0..ASKED as u16).collect::<Vec<_>>());
+        assert_eq!(server.dropped(), 0);
+        server.stop().unwrap();
+    }
+
+    #[test]
+    fn all_that_came_at_once_is_answered_in_parts() {
+        ask_all_at_once(Duration::ZERO);
+    }
+
+    #[test]
+    fn so_is_what_has_to_wait_for_its_time() {
+        ask_all_at_once(Duration::from_millis(20));
     }
 }

@@ -308,6 +308,7 @@ mod tests {
             options,
             began: Instant::now(),
             accounts: Mutex::default(),
+            queries: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             failure: Mutex::new(None),
@@ -370,9 +371,19 @@ mod tests {
         }
         // One had room, whatever else did.
         assert_eq!(client.recv(&mut [0; 12]).unwrap(), 12);
+        let deadline = Instant::now() + Duration::from_secs(30);
         while server.queries() < ASKED {
+            assert!(server.is_running() && Instant::now() < deadline);
             thread::sleep(STOP_CHECK);
         }
+        assert_eq!(
+            server
+                .accounts()
+                .iter()
+                .map(|(_, one)| one.queries)
+                .sum::<u64>(),
+            ASKED
+        );
         assert!((1..ASKED).contains(&server.dropped()));
         server.stop().unwrap();
     }

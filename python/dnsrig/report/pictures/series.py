@@ -37,7 +37,7 @@ def draw_series(grid: Grid, title: str, lines_of: Callable[[CaseResult], Sequenc
     for column in grid.columns:
         cases = [grid.cell(server, row, column) for server in grid.servers for row in grid.rows]
         ends = [end for case in cases if case is not None for times, _ in lines[case.case_id] for end in times[-1:]]
-        panels[grid.servers[0], column].set_xlim(0, max(ends, default=1.0) * 1.03)
+        panels[grid.servers[0], column].set_xlim(0, (max(ends, default=0.0) or 1.0) * 1.03)
     figure.supxlabel("seconds since the load began", fontsize="medium")
     figure.supylabel(title, fontsize="medium")
     dashed = Line2D([], [], color=INK, linestyle=_DASHES, label="tainted")

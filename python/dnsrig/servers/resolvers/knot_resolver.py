@@ -17,7 +17,7 @@ from dnsrig.servers.ports import PortState
 from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import CONTROL_ADDRESS, Resolver
 from dnsrig.servers.resolvers.counts import KNOT_QUESTION, ResolverCounts, read_knot, together
-from dnsrig.servers.resolvers.settings import ResolverSettings
+from dnsrig.servers.resolvers.settings import SMALLEST_MEMORY_OCTETS, ResolverSettings
 from dnsrig.servers.startup import LogSigns, Watch
 from dnsrig.servers.transports import EncryptedTransport
 
@@ -32,8 +32,8 @@ PROMPT = b"> "
 class KnotResolver(Resolver):
     """Knot Resolver (kresd), of 5.6 or later; a process has one thread.
 
-    More threads are more processes, as Debian's kresd@1, kresd@2 ... are: they listen on the same addresses, among
-    which the kernel divides what clients send (SO_REUSEPORT), and share one cache.
+    More threads are more processes, as Debian's kresd@1, kresd@2 ... are: they listen on the same addresses, the kernel
+    divides what clients send among them (SO_REUSEPORT), and they share one cache.
     """
 
     name = "knot-resolver"
@@ -70,8 +70,18 @@ class KnotResolver(Resolver):
 
     def _refuse_unfit_settings(self) -> None:
         super()._refuse_unfit_settings()
-        if self.settings.threads > 1 and self.settings.managed:
+        settings = self.settings
+        if settings.threads > 1 and settings.managed:
             raise InputError(f"{self.title} keeps trust anchors up to date (RFC 5011) in one process only: one thread")
+        if settings.memory_octets is not None and self._part(settings.memory_octets) < SMALLEST_MEMORY_OCTETS:
+            raise InputError(
+                f"{settings.threads} processes of {self.title} cannot start with {settings.memory_octets} octets of "
+                "memory together"
+            )
+
+    def _part(self, octets: int) -> int:
+        """Give a process's part of something."""
+        return octets // self.settings.threads
 
     @property
     def _is_controlled(self) -> bool:
@@ -80,7 +90,7 @@ class KnotResolver(Resolver):
 
     def _choose_ports(self) -> None:
         super()._choose_ports()
-        taken = {self._control_port}
+        taken = {self._port, self._control_port, *self.settings.encrypted_ports.values()}
         self._further_ports = []
         while len(self._further_ports) < self.settings.threads - 1:
             port = self.host.call(lambda: ports.find_free_port(CONTROL_ADDRESS))
@@ -134,30 +144,39 @@ class KnotResolver(Resolver):
         memory_octets: int | None = None,
     ) -> None:
         """Start the first process, and when it serves the others; they have equal parts of the memory."""
-        part = None if memory_octets is None else memory_octets // self.settings.threads
-        super()._launch(state, cpus, environment, part)
+        part = None if memory_octets is None else self._part(memory_octets)
         try:
+            super()._launch(state, cpus, environment, part)
             for number, port in self._numbered():
-                self._launch_further(number, port, environment, part)
+                self._launch_further(number, port, cpus, environment, part)
         except BaseException:
             self.stop()
             raise
 
-    def _launch_further(self, number: int, port: int, environment: Mapping[str, str], octets: int | None) -> None:
-        log_start = self.log.stat().st_size
-        process = self.host.spawn(
-            self._command_of(number), folder=self.folder, log=self.log, cpus=self.settings.cpus, env=environment
-        )
+    def _launch_further(
+        self,
+        number: int,
+        port: int,
+        cpus: frozenset[int] | None,
+        environment: Mapping[str, str],
+        memory_octets: int | None,
+    ) -> None:
+        log = self.folder / f"{self.name}-{number}.log"
+        log_start = log.stat().st_size if log.exists() else 0
+        process = self.host.spawn(self._command_of(number), folder=self.folder, log=log, cpus=cpus, env=environment)
         self._further.append(process)
-        if octets is not None:
-            process.limit_memory(octets)
-        watch = Watch(process, self._versioned_title(), {"udp": (CONTROL_ADDRESS, port)}, self.signs, log_start)
+        if memory_octets is not None:
+            process.limit_memory(memory_octets)
+        title = f"process {number} of {self._versioned_title()}"
+        endpoints = {"udp": self.address, "tcp": (CONTROL_ADDRESS, port)}
+        watch = Watch(process, title, endpoints, self.signs, log_start)
         deadline_s = BASE_DEADLINE_S if self.settings.deadline_s is None else self.settings.deadline_s
         self.host.call(
             lambda: watch.wait_until(
-                lambda: _takes_commands(port), f"process {number} takes commands", deadline_s=deadline_s
+                lambda: _takes_commands(port), f"it takes commands at port {port}", deadline_s=deadline_s
             )
         )
+        process.keep_to_cpus()
 
     def stop(self) -> None:
         """End all its processes; does nothing if it does not run."""
@@ -222,6 +241,8 @@ class KnotResolver(Resolver):
             f"cache of {(self.settings.cache_octets or CACHE_OCTETS) / 2**20:g} MiB in its folder, empty at each start "
             "(as shipped, it stays)",
         ]
+        if processes > 1:
+            said += _remarks_of_several(bool(self.settings.encrypted_ports), self.settings.memory_octets is not None)
         if managed:
             said.append(
                 f"RFC 5011 with a hold-down time of {managed.hold_down_s} s (ta_update.hold_down_time; by default 30 "
@@ -235,6 +256,16 @@ class KnotResolver(Resolver):
 def _configuration(number: int) -> str:
     """Name the configuration file of a process, which are numbered from 1."""
     return "kresd.conf" if number == 1 else f"kresd-{number}.conf"
+
+
+def _remarks_of_several(is_encrypted: bool, is_limited: bool) -> list[str]:
+    """Say what several processes do to figures."""
+    said = ["memory is the sum of its processes': what of the cache's file several have mapped counts in each"]
+    if is_limited:
+        said.append("the limit of memory is divided among its processes")
+    if is_encrypted:
+        said.append("a TLS session can be resumed only with the process that it began with (net.tls_sticket_secret)")
+    return said
 
 
 def _takes_commands(port: int) -> bool:

@@ -30,6 +30,8 @@ class Forwarder:
 
     address: str
     port: int = 53
+    sockets: int = 1
+    """Ports that queries by UDP come from, where the proxy can be told (dnsdist)."""
 
     def __post_init__(self) -> None:
         _check_address(self.address, "to forward to")
@@ -75,7 +77,8 @@ class ResolverSettings:
     cache_octets: int | None = None
     """For resolvers: memory for cached records and messages, at most; None: as it ships."""
     memory_octets: int | None = None
-    """Memory of its own (RLIMIT_DATA of setrlimit(2)) that each of its processes may have; None: no limit."""
+    """Memory of its own (RLIMIT_DATA of setrlimit(2)) that it may have; several processes have equal parts of it, as
+    the kernel limits each. None: no limit."""
     prefetch: bool | None = None
     """For resolvers: whether popular records are asked for again before they expire; None: as it ships."""
     serve_stale: bool | None = None

@@ -335,7 +335,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
 
 
 def sampled_each_s(load_s: float) -> float:
-    """Give how often a load of a length is looked at: some `SAMPLES` times.
+    """Give how often a load of a length is looked at: some `SAMPLES` times, more often in long ones.
 
     A look takes a millisecond of the generator's processor, and queries that are due meanwhile leave late: ten a second
     would be what the 99th percentile of their lateness shows.

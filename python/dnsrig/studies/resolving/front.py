@@ -13,6 +13,8 @@ from dnsrig.studies.resolving.place import Place
 FRONT_PORT = 5300
 SECOND_PORT = 5301
 """Of the other resolver behind dnsdist, which has the address of the first."""
+SOCKETS_A_THREAD = 8
+"""So many source ports that each thread has its share of them, more or less."""
 
 
 class Measured(Protocol):
@@ -103,7 +105,10 @@ def balanced(first: Resolver, others: Sequence[Resolver], place: Place, cpus: fr
         for other in others:
             stack.enter_context(other)
         resolvers = (first, *others)
-        forwarders = tuple(Forwarder(*resolver.address) for resolver in resolvers)
+        # The kernel divides queries among a resolver's threads by where they come from.
+        threads = first.settings.threads
+        sockets = 1 if threads == 1 else SOCKETS_A_THREAD * threads
+        forwarders = tuple(Forwarder(*resolver.address, sockets) for resolver in resolvers)
         settings = ResolverSettings(addresses=(place.address,), port=FRONT_PORT, forwarders=forwarders, cpus=cpus)
         proxy = stack.enter_context(DnsdistProxy(settings, first.folder / "dnsdist", place.resolver))
         yield Several(resolvers, proxy)

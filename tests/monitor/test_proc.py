@@ -1,8 +1,11 @@
 """Parsers of /proc: on texts taken from real machines, and on whatever hypothesis makes up."""
 
+import os
+
 import pytest
 from dnsrig.monitor.proc import (
     CpuTicks,
+    count_time_wait,
     parse_cgroups,
     parse_cpu_stat,
     parse_net_dev,
@@ -147,3 +150,30 @@ def test_cpu_stat_finds_what_was_idle_and_stolen_on_every_cpu(cpus):
         lines.append(b"cpu%d " % number + b" ".join(b"%d" % tick for tick in ticks))
     parsed = parse_cpu_stat(b"\n".join(lines) + b"\nintr 0\n")
     assert parsed == {number: CpuTicks(ticks[3] + ticks[4], ticks[7]) for number, ticks in cpus.items()}
+
+
+TCP = b"""  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0135A8C0:0035 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1073 1 0 100 0 0 10 0
+   1: 0135A8C0:C001 0200000A:0035 06 00000000:00000000 03:00001388 00000000     0        0 0 3 0
+   2: 0135A8C0:C002 0200000A:0035 06 00000000:00000000 03:000007D0 00000000     0        0 0 3 0
+   3: 0100007F:C2D2 0100007F:22B9 06 00000000:00000000 03:00001700 00000000     0        0 0 3 0
+   4: 0135A8C0:C003 0200000A:0035 01 00000000:00000000 02:00001700 00000000     0        0 9 1 0 20 4 30 10 -1
+"""
+TCP6 = b"""  sl  local_address rem_address st tx_queue rx_queue tr when
+   0: 00000000000000000000000001000000:C001 00000000000000000000000001000000:0035 06 00000000:00000000 03:00001700 0
+   1: 0000000000000000FFFF00000135A8C0:0035 0000000000000000FFFF00000235A8C0:C001 06 00000000:00000000 03:00001700 0
+   2: 0000000000000000FFFF00000100007F:0035 0000000000000000FFFF00000100007F:C001 06 00000000:00000000 03:00001700 0
+"""
+
+
+@pytest.mark.skipif(os.sysconf("SC_CLK_TCK") != 100, reason="the examples are of 100 ticks a second")
+def test_connections_in_time_wait_are_told_by_when_they_came_to_it():
+    # 10 and 40 s ago.
+    assert [count_time_wait(TCP, ago_s) for ago_s in (5, 15, 45)] == [0, 1, 2]
+    assert count_time_wait(TCP6, 60) == 1
+    assert count_time_wait(b"", 60) == 0
+
+
+@given(st.binary(max_size=300))
+def test_no_text_of_connections_is_too_odd(text):
+    assert count_time_wait(text, 60) >= 0

@@ -15,7 +15,7 @@ from dnsrig.report.verdicts import no_difference
 from example_studies import DENIAL_COST
 from synthetic import Model, make_run
 
-UNTOLD = "cannot be told"
+UNTOLD = "too wide to tell"
 SMALL = {"servers": ("nsd",), "seconds": 1, "tainted": False}
 
 

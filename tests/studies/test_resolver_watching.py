@@ -114,7 +114,10 @@ def test_series_are_rates_by_link_and_levels(monkeypatch):
     monkeypatch.setattr(timeline.time, "monotonic", lambda: next(clock))
     asked = iter([1, 5, 25, 26])
     place = SimpleNamespace(upstream_queries=lambda: next(asked))
-    with Timeline(place, [1 << 30]) as found:
+    began_s = iter([None, 99.0, 99.0, 99.0])
+    ago = SimpleNamespace(read=round, close=lambda: None)
+    monkeypatch.setattr(timeline, "TimeWaitReader", lambda _: ago)
+    with Timeline(place, [1 << 30], began_s=lambda: next(began_s)) as found:
         # What was before is not told, and times count from the load's own beginning.
         found.begin(0.5)
         for phase, length_s in (("measure", 2.0), ("measure", 1.0), ("measure", 0.1), ("drain", 5.0)):
@@ -126,7 +129,8 @@ def test_series_are_rates_by_link_and_levels(monkeypatch):
     assert series["clients_packets_out"] == [10.0, 20.0]
     assert series["internet_octets_in"] == [0.0, 0.0]
     assert (series["cpu_share"], series["memory_octets"]) == ([0.25, 1.0], [4096, 4096])
-    assert (series["udp_sockets"], series["tcp_time_wait"]) == ([3, 4], [3, 3])
+    # Those of the load alone, from its first part on.
+    assert (series["udp_sockets"], series["tcp_time_wait"]) == ([3, 4], [3, 4])
     assert {key for key, *_ in SERIES} < set(series)
 
 

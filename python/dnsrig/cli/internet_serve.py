@@ -234,7 +234,7 @@ def _plan_rebuilt(internet: _core.RebuiltInternet, folder: Path, seed: int, port
         "prefixes": list(REBUILT_PREFIXES),
     }
     memory_mib = math.ceil(internet.memory_octets / MIB)
-    title = f"{folder}, rebuilt, seed {seed}: {internet.zones:,} zones in {memory_mib:,} MiB"
+    title = f"rebuilt from {folder}, seed {seed}: {internet.zones:,} zones in {memory_mib:,} MiB"
     return Plan(internet, title, facts, seed, port, threads, False, addresses)
 
 

@@ -11,6 +11,7 @@ from dnsrig.monitor.cgroup import Cgroup, own_cgroup
 from dnsrig.monitor.files import KeptFile, open_kept
 from dnsrig.monitor.proc import (
     ProcessStat,
+    count_time_wait,
     parse_cpu_stat,
     parse_net_dev,
     parse_process_stat,
@@ -213,6 +214,23 @@ class MachineReader:
     def close(self) -> None:
         """Close all files."""
         self._opened.close()
+
+
+class TimeWaitReader:
+    """Counts connections in TIME-WAIT in the network namespace of a process, but those of its loopback device."""
+
+    def __init__(self, network_of: int) -> None:
+        paths = (_PROC / str(network_of) / "net" / name for name in ("tcp", "tcp6"))
+        self._files = [file for file in map(open_kept, paths) if file is not None]
+
+    def read(self, longest_ago_s: float) -> int:
+        """Count those that came to it at most so long ago, by any process, a server that has ended included."""
+        return sum(count_time_wait(file.read(), longest_ago_s) for file in self._files)
+
+    def close(self) -> None:
+        """Close all files."""
+        for file in self._files:
+            file.close()
 
 
 def read_counters(pids: Collection[int]) -> ProcessCounters:

@@ -4,8 +4,17 @@ Every parser ignores what it doesn't know, so that a newer kernel's further fiel
 ValueError for text that isn't of its kind at all.
 """
 
+import os
 import re
 from dataclasses import dataclass
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_TIME_WAIT_S = 60.0
+_TIME_WAIT = re.compile(
+    rb"^ *\d+: ([0-9A-F]+):[0-9A-F]{4} [0-9A-F]+:[0-9A-F]{4} 06 [0-9A-F]+:[0-9A-F]+ 03:([0-9A-F]+) ", re.MULTILINE
+)
+"""A line of /proc/net/tcp or tcp6 in that state: its local address, and what is left of its time."""
+_LOOPBACK_IPV6 = b"00000000000000000000000001000000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +156,21 @@ def parse_sockstat(text: bytes) -> dict[str, dict[str, int]]:
                 for name, value in zip(fields[::2], fields[1::2], strict=False)
             }
     return protocols
+
+
+def count_time_wait(text: bytes, longest_ago_s: float) -> int:
+    """Count the connections of /proc/net/tcp or tcp6 that came to TIME-WAIT at most so long ago.
+
+    Those of the loopback device are left out. The kernel keeps a connection there for 60 s (TCP_TIMEWAIT_LEN), and
+    says how much of that is left in clock ticks.
+    """
+    least_left = (_TIME_WAIT_S - longest_ago_s) * _TICKS_PER_S
+    found = 0
+    for local, left in _TIME_WAIT.findall(text):
+        # Addresses are words in the machine's own order of octets.
+        is_loopback = local == _LOOPBACK_IPV6 or local.endswith(b"7F")
+        found += not is_loopback and int(left, 16) >= least_left
+    return found
 
 
 def parse_cgroups(text: bytes) -> dict[str, str]:

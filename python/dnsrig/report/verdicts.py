@@ -160,12 +160,13 @@ def no_difference(ratio: RatioEstimate) -> str:
     """Say how large a difference may be that was not seen.
 
     An interval that reaches a half or twice as much, as of two repetitions, shows next to nothing: no percentage should
-    hide that.
+    hide that. One without 1 in it was not beyond noise among all that were compared together.
     """
     low, high = ratio.low, ratio.high
     if low is None or high is None or (low > TOO_WIDE[0] and high < TOO_WIDE[1]):
         return f"no difference above {percent(max(ratio.largest_compatible or 0, LEAST_SHOWN))} %"
-    return f"cannot be told: {_end(low)} to {_end(high)} times are possible"
+    said = f"{_end(low)} to {_end(high)} times are possible"
+    return f"too wide to tell: {said}" if low <= 1 <= high else f"among so many it may be chance: {said}"
 
 
 def signed_percent(ratio: float) -> str:

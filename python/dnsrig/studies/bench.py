@@ -41,6 +41,7 @@ _AMOUNTS = (
     (re.compile(r"from its CPU for [\d.]+ % of the time"), "from its CPU"),
     (re.compile(r"lasted only [\d.]+ s"), "was short"),
     (re.compile(r"were sent [\d.]+ \S+ or more after their time"), "were sent late"),
+    (re.compile(r"^[\d.,]+ queries per second were sent instead of"), "fewer queries per second were sent than"),
     (re.compile(r"^[\d.,]+ (?:% of the )?(?=queries|datagrams|messages)"), "some "),
 )
 """Amounts in the core's reasons for distrust, which differ from repetition to repetition."""

@@ -253,8 +253,8 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                     to={"warm_up": NONE, "validation": ON},
                     sentence=f"{{server}}, validating: a warm-up by {METHODS[method]} makes the {what} {{ratio}} times "
                     "what it is without",
-                    no_difference=f"{{server}}, validating: a warm-up by {METHODS[method]} makes no difference in "
-                    f"{what}",
+                    no_difference=f"{{server}}, validating: no difference in {what} was seen with a warm-up by "
+                    f"{METHODS[method]}",
                 )
                 for figure, what in (
                     (UPSTREAM, "upstream queries per query"),
@@ -270,7 +270,8 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                     to={"warm_up": NONE, "validation": ON},
                     sentence=f"{{server}}, validating: after a flush the {what} is {{ratio}} times what it is after a "
                     "start",
-                    no_difference=f"{{server}}, validating: after a flush the {what} is as after a start",
+                    no_difference=f"{{server}}, validating: no difference in {what} was seen between a flush and a "
+                    "start",
                 )
                 for figure, what in (
                     (UPSTREAM, "number of upstream queries per query"),

@@ -374,7 +374,7 @@ def _question(figure: str, what: str, column: str) -> RatioQuestion:
         of={"validation": ON, "traffic": column},
         to={"validation": OFF, "traffic": column},
         sentence=f"{{server}}, last part at the highest rate: validation makes the {what} {{ratio}} times as much",
-        no_difference=f"{{server}}, last part at the highest rate: validation makes no difference in {what}",
+        no_difference=f"{{server}}, last part at the highest rate: no difference in {what} was seen with validation",
     )
 
 

@@ -1,6 +1,7 @@
 """Measures cases of resolvers: each start with an empty cache, against an Internet that holds still."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Plac
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.silence import Silence
 from dnsrig.studies.resolving.sockets import addresses_for
-from dnsrig.studies.resolving.timeline import Timeline
+from dnsrig.studies.resolving.timeline import TIME_WAIT, Timeline
 from dnsrig.studies.resolving.transports import TCP_CLIENTS, read_mix
 
 PORT = 53
@@ -82,6 +83,8 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         self._places = setup.places
         self._where = setup.where
         self._sent: WeakKeyDictionary[Measured, list[Traffic]] = WeakKeyDictionary()
+        self._began_s: WeakKeyDictionary[Measured, float] = WeakKeyDictionary()
+        """When the first part of a resolver's load began, on the clock of `time.monotonic`."""
         super().__init__(setup.blocks, settings.repetitions, run, watcher)
 
     def _check_rig(self) -> None:
@@ -195,7 +198,10 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         counts, reading = server.counts(), where.reading()
         server.check_running()
         with Timeline(
-            where, server.pids(), server.counts_in_load if self.reads_counts_each_second else None
+            where,
+            server.pids(),
+            server.counts_in_load if self.reads_counts_each_second else None,
+            lambda: self._began_s.get(server),
         ) as timeline:
             load, observed = observe(
                 server,
@@ -209,6 +215,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         after_counts, after = self._counts_after(server, load), where.reading()
         upstream = after.since(reading)
         verdict = self._judge(case.traffic, load, observed)
+        by_second = timeline.by_second()
         return Outcome(
             load=load,
             observed=observed,
@@ -220,8 +227,8 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             more={
                 "resolver": _resolver_facts(after_counts, counts),
                 "upstream": {**upstream, "by_second": timeline.upstream_by_second},
-                "network": _network_facts(observed),
-                "by_second": timeline.by_second(),
+                "network": _network_facts(observed, by_second[TIME_WAIT]),
+                "by_second": by_second,
                 **self._of_seconds(load, timeline),
             },
         )
@@ -288,6 +295,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
 
         def begun(elapsed_s: float) -> None:
             if not is_warm_up:
+                self._began_s.setdefault(server, time.monotonic() - elapsed_s)
                 where.server.begin_outages(before_s + elapsed_s)
             on_start(elapsed_s)
 
@@ -363,13 +371,17 @@ def _resolver_facts(after: ResolverCounts, before: ResolverCounts) -> dict[str, 
     }
 
 
-def _network_facts(observed: Observation) -> dict[str, Any]:
-    """Give what the resolver's namespace had: sockets in the mean over the samples, octets and packets by side."""
+def _network_facts(observed: Observation, in_time_wait: Sequence[int]) -> dict[str, Any]:
+    """Give what the resolver's namespace had: sockets in the mean over the samples, octets and packets by side.
+
+    Connections `in_time_wait` are those of the load alone, by second.
+    """
     machine = observed.series.filter(pc.equal(observed.series["subject"], "machine"))
     sockets = {
         key: fmean(value for value in machine[key].to_pylist() if value is not None)
-        for key in ("udp_sockets", "tcp_sockets", "tcp_time_wait")
+        for key in ("udp_sockets", "tcp_sockets")
     }
+    sockets[TIME_WAIT] = fmean(in_time_wait) if in_time_wait else 0.0
     sides = observed.machine["interfaces"]
     return {**sockets, CLIENTS_DEVICE: sides.get(CLIENTS_DEVICE, {}), INTERNET_DEVICE: sides.get(INTERNET_DEVICE, {})}
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from dnsrig.errors import SubjectFailedError
-from dnsrig.monitor.counters import GroupReader, MachineReader
+from dnsrig.monitor.counters import GroupReader, MachineReader, TimeWaitReader
 from dnsrig.monitor.usage import MachineCounters, ProcessCounters
 from dnsrig.servers.resolvers.counts import ResolverCounts
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
@@ -21,7 +21,8 @@ WIRE_COUNTERS: Mapping[str, str] = {
     "octets_out": "bytes_out",
 }
 """Names of series by second, with the counters of an interface."""
-SOCKETS = ("udp_sockets", "tcp_sockets", "tcp_time_wait")
+TIME_WAIT = "tcp_time_wait"
+SOCKETS = ("udp_sockets", "tcp_sockets", TIME_WAIT)
 SHORTEST_S = 0.5
 """Of shorter intervals rates say nothing."""
 
@@ -38,11 +39,21 @@ class Timeline(AbstractContextManager["Timeline"]):
         place: where the resolver and the Internet are.
         pids: the resolver's processes.
         counts: asks the resolver what it has counted, where that is to be read each second too.
+        began_s: when the load began, of which this may be a later part, by `time.monotonic`; None: not yet.
 
     """
 
-    def __init__(self, place: Place, pids: Sequence[int], counts: Callable[[], ResolverCounts] | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        pids: Sequence[int],
+        counts: Callable[[], ResolverCounts] | None = None,
+        began_s: Callable[[], float | None] = lambda: None,
+    ) -> None:
         self._place = place
+        self._began_s = began_s
+        self._time_wait = TimeWaitReader(pids[0])
+        self._in_time_wait: list[int] = []
         self._counts = counts
         self._counted: list[ResolverCounts | None] = []
         self._machine = MachineReader(pids[0])
@@ -55,6 +66,7 @@ class Timeline(AbstractContextManager["Timeline"]):
     def begin(self, elapsed_s: float) -> None:
         """Begin anew, as the load began so many seconds ago: before it a query shows that the resolver answers."""
         self._readings.clear()
+        self._in_time_wait.clear()
         self._counted.clear()
         self._elapsed_s = elapsed_s
         self._read()
@@ -67,9 +79,11 @@ class Timeline(AbstractContextManager["Timeline"]):
     def _read(self) -> None:
         if self._counts is not None:
             self._counted.append(_counted(self._counts))
+        now_s, began_s = time.monotonic(), self._began_s()
+        self._in_time_wait.append(0 if began_s is None else self._time_wait.read(now_s - began_s))
         self._readings.append(
             (
-                time.monotonic(),
+                now_s,
                 self._place.upstream_queries(),
                 self._machine.read(all_counters=True),
                 self._processes.read(with_pss=False),
@@ -79,6 +93,7 @@ class Timeline(AbstractContextManager["Timeline"]):
     def __exit__(self, *_: object) -> None:
         """Close all files."""
         self._machine.close()
+        self._time_wait.close()
         self._processes.close()
 
     @property
@@ -100,7 +115,8 @@ class Timeline(AbstractContextManager["Timeline"]):
 
         `time_s` counts from the beginning on; `cpu_share` is that since the reading before, of one CPU; sockets and
         `memory_octets` (resident) are those at that time; packets and octets are rates per second since the reading
-        before, as the resolver sends and receives them.
+        before, as the resolver sends and receives them. Of connections in TIME-WAIT only those count that the load led
+        to: others of the namespace are of loads before, or of questions of the rig's own.
         """
         series: dict[str, list[Any]] = {
             "time_s": [],
@@ -110,14 +126,14 @@ class Timeline(AbstractContextManager["Timeline"]):
             **{f"{side}_{name}": [] for side in SIDES for name in WIRE_COUNTERS},
         }
         began = self._readings[0][0] - self._elapsed_s
-        for before, now in pairwise(self._readings):
+        for (before, now), time_wait in zip(pairwise(self._readings), self._in_time_wait[1:], strict=True):
             series["time_s"].append(round(now[0] - began, 3))
             elapsed_ns = now[3].time_ns - before[3].time_ns
             used = (now[3].cpu_ns - before[3].cpu_ns) / elapsed_ns if elapsed_ns > 0 else 0.0
             series["cpu_share"].append(round(used, 3))
             series["memory_octets"].append(now[3].rss_bytes)
             for name in SOCKETS:
-                series[name].append(getattr(now[2], name))
+                series[name].append(time_wait if name == TIME_WAIT else getattr(now[2], name))
             for key, rate in _rates(before[2], now[2], now[0] - before[0]).items():
                 series[key].append(rate)
         return series

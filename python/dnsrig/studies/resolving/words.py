@@ -103,6 +103,12 @@ def limits(settings: ResolverStudySettings) -> tuple[str, ...]:
             "Unbound gives no answer at all where it took longer than 1.9 s (discard-timeout; from 1.21 on, and in "
             "Debian's 1.17.1): these queries time out, and its latencies end there."
         )
+    if "unbound" in settings.servers and settings.cache_octets is None:
+        found.append(
+            'Unbound ships with 4 MiB for records and 4 MiB for messages: where "Cache, by its own account" is about '
+            "8 MiB, it is full, and records are dropped to make room. BIND may take most of the machine's memory, Knot "
+            "Resolver 100 MiB, PowerDNS Recursor a million entries; --cache-mib gives all the same."
+        )
     if settings.memory_limit_mib is not None and knot_resolver.KnotResolver.name in settings.servers:
         found.append(_outside_limit(settings.memory_limit_mib, settings.cache_octets))
     return tuple(found)

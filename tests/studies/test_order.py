@@ -52,6 +52,14 @@ def test_on_one_processor_sharing_is_said(monkeypatch):
     assert "share one processor" in placement.place(1).remark
 
 
+@pytest.mark.parametrize(("threads", "is_said"), [(1, False), (2, False), (3, False), (4, True)])
+def test_more_threads_than_processors_are_said(monkeypatch, threads, is_said):
+    monkeypatch.setattr(placement.os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    placed = placement.place(threads)
+    assert placed.is_crowded is is_said
+    assert (f"the {threads} threads of the server share processor 0, 1, 2" in placed.remark) is is_said
+
+
 def test_processors_are_given_back():
     before = os.sched_getaffinity(0)
     one = {min(before)}

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,13 +12,20 @@ class Placement:
 
     server: frozenset[int]
     generator: frozenset[int]
+    server_threads: int = field(default=1, compare=False)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether the server has more threads than processors: they measure how they take turns, too."""
+        return self.server_threads > len(self.server)
 
     @property
     def remark(self) -> str:
         """Say in one sentence who runs where."""
         if self.server & self.generator:
             return "server and generator share one processor: rates and latencies are of both together"
-        return f"server on processor {_text(self.server)}, generator and monitor on {_text(self.generator)}"
+        server = f"the {self.server_threads} threads of the server share" if self.is_crowded else "server on"
+        return f"{server} processor {_text(self.server)}, generator and monitor on {_text(self.generator)}"
 
 
 def place(server_threads: int, most_threads: int | None = None) -> Placement:
@@ -29,9 +36,9 @@ def place(server_threads: int, most_threads: int | None = None) -> Placement:
     """
     available = sorted(os.sched_getaffinity(0))
     if len(available) == 1:
-        return Placement(frozenset(available), frozenset(available))
+        return Placement(frozenset(available), frozenset(available), server_threads)
     count, most = (min(threads, len(available) - 1) for threads in (server_threads, most_threads or server_threads))
-    return Placement(frozenset(available[:count]), frozenset(available[most:]))
+    return Placement(frozenset(available[:count]), frozenset(available[most:]), server_threads)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.sockets import addresses_for
 from dnsrig.studies.resolving.trees import make_internet
 from dnsrig.studies.settings import StudySettings
+from dnsrig.wording import counted
 
 Settings = TypeVar("Settings", bound=ResolverStudySettings)
 
@@ -150,6 +151,11 @@ class ResolverStudy(Study[Settings]):
         summaries = {tree: internet.summary() for tree, internet in internets.items()}
         run.note(internet=summaries, internet_memory_mib=memory_mib)
         where = place(settings.server_threads)
+        if where.is_crowded:
+            watcher.note(
+                f"{settings.server_threads} threads of a resolver share {counted(len(where.server), 'processor')} here: "
+                "figures are of their taking turns, too"
+            )
         with ExitStack() as stack:
             # The Internet's threads inherit this, and keep off the resolver's processors.
             stack.enter_context(kept_to(where.generator))

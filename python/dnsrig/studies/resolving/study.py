@@ -153,7 +153,7 @@ class ResolverStudy(Study[Settings]):
         where = place(settings.server_threads)
         if where.is_crowded:
             watcher.note(
-                f"{settings.server_threads} threads of a resolver share {counted(len(where.server), 'processor')} here: "
+                f"{settings.server_threads} threads of a resolver share {counted(len(where.server), 'processor')}: "
                 "figures are of their taking turns, too"
             )
         with ExitStack() as stack:

@@ -567,7 +567,14 @@ def test_a_limit_of_memory_is_said_to_leave_out_the_cache_of_knot_resolver():
     found = limits_of(servers=("unbound", "knot-resolver"), memory_limit_mib=64)
     assert "cache (up to 100 MiB and more than the limit itself) is a file that it maps" in found
     assert "cache (up to 32 MiB) is a file" in limits_of(servers=("knot-resolver",), memory_limit_mib=64, cache_mib=32)
-    assert "Knot" not in limits_of(servers=("unbound",), memory_limit_mib=64) + limits_of(servers=("knot-resolver",))
+    others = limits_of(servers=("unbound",), memory_limit_mib=64) + limits_of(servers=("knot-resolver",))
+    assert "Knot Resolver's cache" not in others
+
+
+def test_unbounds_small_cache_is_said_unless_all_have_the_same():
+    said = "Unbound ships with 4 MiB"
+    assert said in limits_of(servers=("unbound", "bind"))
+    assert said not in limits_of(servers=("unbound",), cache_mib=64) + limits_of(servers=("bind",))
 
 
 def test_what_an_internet_without_distances_adds_to_cache_misses_is_said():

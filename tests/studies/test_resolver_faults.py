@@ -163,7 +163,9 @@ def test_a_kill_for_want_of_memory_is_told_from_another(tmp_path, monkeypatch, k
     """The kernel's count of such kills has grown, or has not, since the resolver was started."""
     skip_without("unbound")
     server = UnboundForwarder(ResolverSettings(forwarders=(Forwarder("127.0.0.1", 9),)), tmp_path)
-    server._process = SimpleNamespace(alive=lambda: False, returncode=-9, log_tail=lambda: "its last line")
+    server._process = SimpleNamespace(
+        alive=lambda: False, returncode=-9, log=server.log, log_tail=lambda: "its last line"
+    )
     server._kills_before = 7
     monkeypatch.setattr(driven, "out_of_memory_kills", lambda: kills)
     with pytest.raises(SubjectFailedError, match="by signal 9") as raised:

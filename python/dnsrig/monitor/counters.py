@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from dnsrig.monitor.cgroup import Cgroup, own_cgroup
 from dnsrig.monitor.files import KeptFile, open_kept
 from dnsrig.monitor.proc import (
+    TICKS_PER_S,
     ProcessStat,
     count_time_wait,
     parse_cpu_stat,
@@ -24,7 +25,7 @@ from dnsrig.monitor.usage import MachineCounters, ProcessCounters, process_usage
 
 _PROC = Path("/proc")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+_TICK_NS = 1_000_000_000 // TICKS_PER_S
 CPU_FROM_CLOCKS = "process CPU clocks"
 
 

@@ -8,7 +8,8 @@ import os
 import re
 from dataclasses import dataclass
 
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+"""The unit of times below /proc."""
 _TIME_WAIT_S = 60.0
 _TIME_WAIT = re.compile(
     rb"^ *\d+: ([0-9A-F]+):[0-9A-F]{4} [0-9A-F]+:[0-9A-F]{4} 06 [0-9A-F]+:[0-9A-F]+ 03:([0-9A-F]+) ", re.MULTILINE
@@ -164,7 +165,7 @@ def count_time_wait(text: bytes, longest_ago_s: float) -> int:
     Those of the loopback device are left out. The kernel keeps a connection there for 60 s (TCP_TIMEWAIT_LEN), and
     says how much of that is left in clock ticks.
     """
-    least_left = (_TIME_WAIT_S - longest_ago_s) * _TICKS_PER_S
+    least_left = (_TIME_WAIT_S - longest_ago_s) * TICKS_PER_S
     found = 0
     for local, left in _TIME_WAIT.findall(text):
         # Addresses are words in the machine's own order of octets.

@@ -1,13 +1,11 @@
 """Cumulative counters of processes and of the machine, and what was used between two readings."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dnsrig.monitor.proc import CpuTicks, Interface
+from dnsrig.monitor.proc import TICKS_PER_S, CpuTicks, Interface
 
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _ROUNDED_TICKS = 3
 """What idle time, waiting for devices and steal may be rounded by together."""
 
@@ -122,7 +120,7 @@ def steal_share(before: MachineCounters, after: MachineCounters) -> float:
 
 def _wall_ticks(before: MachineCounters, after: MachineCounters) -> float:
     """Return the time between two readings in the ticks of `CpuTicks`."""
-    return (after.time_ns - before.time_ns) * _TICKS_PER_S / 1e9
+    return (after.time_ns - before.time_ns) * TICKS_PER_S / 1e9
 
 
 def other_cpu_share(machine: Mapping[str, Any], *processes: Mapping[str, Any]) -> float:

@@ -62,8 +62,9 @@ impl<T> Delayed<T> {
         self.octets
     }
 
-    /// Lets `thing`, which takes `octets` beside its place, wait until `due`, to `exact` or half a tick: it comes at the tick that is nearest to `due` of those whose number can be
-    /// divided by the highest power of two that this allows, so that many come together. Fewer than 2^32 - 1 may wait at once.
+    /// Lets `thing`, which takes `octets` beside its place, wait until `due`, to `exact` or half a tick: it comes at the tick that
+    /// is nearest to `due` of those whose number can be divided by the highest power of two that this allows, so that many come
+    /// together. Fewer than 2^32 - 1 may wait at once.
     pub fn put(&mut self, due: Duration, exact: Duration, thing: T, octets: usize) {
         // The nearest, not the next: times shall be right in the mean.
         let grain = self.grain(exact);

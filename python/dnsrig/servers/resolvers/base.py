@@ -285,15 +285,18 @@ class Resolver(DrivenServer):
         endpoints = dict.fromkeys(ASK_RESOLVER, self.address)
         return Watch(process, self._versioned_title(), endpoints, self.signs, log_start, ASK_RESOLVER)
 
+    @property
+    def _deadline_s(self) -> float:
+        return BASE_DEADLINE_S if self.settings.deadline_s is None else self.settings.deadline_s
+
     def _await_serving(self, watch: Watch) -> None:
         resolves = self.settings.ready == "resolves" or (self.settings.ready is None and self.role == "resolver")
-        deadline_s = BASE_DEADLINE_S if self.settings.deadline_s is None else self.settings.deadline_s
         try:
             for address in self.settings.addresses:
                 replace(watch, endpoints=dict.fromkeys(ASK_RESOLVER, (address, self._port))).wait_serving(
                     [ROOT],
                     lambda _, answer: answer.serial is not None if resolves else answer.responded,
-                    deadline_s=deadline_s,
+                    deadline_s=self._deadline_s,
                 )
         except SubjectFailedError as error:
             if not (resolves and self.validates and "SERVFAIL" in str(error)):

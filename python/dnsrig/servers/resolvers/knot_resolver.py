@@ -12,7 +12,6 @@ from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.hosts.host import Host
 from dnsrig.hosts.local import LocalProcess
 from dnsrig.servers import ports, programs, rendering
-from dnsrig.servers.driven import BASE_DEADLINE_S
 from dnsrig.servers.ports import PortState
 from dnsrig.servers.programs import Installation
 from dnsrig.servers.resolvers.base import CONTROL_ADDRESS, Resolver
@@ -170,10 +169,9 @@ class KnotResolver(Resolver):
         title = f"process {number} of {self._versioned_title()}"
         endpoints = {"udp": self.address, "tcp": (CONTROL_ADDRESS, port)}
         watch = Watch(process, title, endpoints, self.signs, log_start)
-        deadline_s = BASE_DEADLINE_S if self.settings.deadline_s is None else self.settings.deadline_s
         self.host.call(
             lambda: watch.wait_until(
-                lambda: _takes_commands(port), f"it takes commands at port {port}", deadline_s=deadline_s
+                lambda: _takes_commands(port), f"it takes commands at port {port}", deadline_s=self._deadline_s
             )
         )
         process.keep_to_cpus()

@@ -53,20 +53,19 @@ class Timeline(AbstractContextManager["Timeline"]):
         self._place = place
         self._began_s = began_s
         self._time_wait = TimeWaitReader(pids[0])
-        self._in_time_wait: list[int] = []
         self._counts = counts
         self._counted: list[ResolverCounts | None] = []
         self._machine = MachineReader(pids[0])
         self._processes = GroupReader()
         self._processes.watch(pids)
-        self._readings: list[tuple[float, int, MachineCounters, ProcessCounters]] = []
+        self._readings: list[tuple[float, int, MachineCounters, ProcessCounters, int]] = []
+        """When, upstream queries, the namespace's counters, the resolver's, its connections in TIME-WAIT."""
         self._elapsed_s = 0.0
         self._read()
 
     def begin(self, elapsed_s: float) -> None:
         """Begin anew, as the load began so many seconds ago: before it a query shows that the resolver answers."""
         self._readings.clear()
-        self._in_time_wait.clear()
         self._counted.clear()
         self._elapsed_s = elapsed_s
         self._read()
@@ -80,13 +79,13 @@ class Timeline(AbstractContextManager["Timeline"]):
         if self._counts is not None:
             self._counted.append(_counted(self._counts))
         now_s, began_s = time.monotonic(), self._began_s()
-        self._in_time_wait.append(0 if began_s is None else self._time_wait.read(now_s - began_s))
         self._readings.append(
             (
                 now_s,
                 self._place.upstream_queries(),
                 self._machine.read(all_counters=True),
                 self._processes.read(with_pss=False),
+                0 if began_s is None else self._time_wait.read(now_s - began_s),
             )
         )
 
@@ -99,7 +98,7 @@ class Timeline(AbstractContextManager["Timeline"]):
     @property
     def upstream_by_second(self) -> list[int]:
         """Give the upstream queries between each two readings."""
-        counts = [upstream for _, upstream, _, _ in self._readings]
+        counts = [upstream for _, upstream, *_ in self._readings]
         return [count - before for before, count in pairwise(counts)]
 
     @property
@@ -126,14 +125,14 @@ class Timeline(AbstractContextManager["Timeline"]):
             **{f"{side}_{name}": [] for side in SIDES for name in WIRE_COUNTERS},
         }
         began = self._readings[0][0] - self._elapsed_s
-        for (before, now), time_wait in zip(pairwise(self._readings), self._in_time_wait[1:], strict=True):
+        for before, now in pairwise(self._readings):
             series["time_s"].append(round(now[0] - began, 3))
             elapsed_ns = now[3].time_ns - before[3].time_ns
             used = (now[3].cpu_ns - before[3].cpu_ns) / elapsed_ns if elapsed_ns > 0 else 0.0
             series["cpu_share"].append(round(used, 3))
             series["memory_octets"].append(now[3].rss_bytes)
             for name in SOCKETS:
-                series[name].append(time_wait if name == TIME_WAIT else getattr(now[2], name))
+                series[name].append(now[4] if name == TIME_WAIT else getattr(now[2], name))
             for key, rate in _rates(before[2], now[2], now[0] - before[0]).items():
                 series[key].append(rate)
         return series

@@ -159,7 +159,7 @@ class Matrix:
 def make_zones(folder: Path) -> dict[str, RigZone]:
     path, landmarks = make_zone(folder)
     nsec3 = make_rig_zone(folder, VARIANTS["nsec3"])
-    return {ALL_LANDMARKS: RigZone(landmarks.origin, path, landmarks), "nsec3": nsec3}
+    return {ALL_LANDMARKS: RigZone(origin=landmarks.origin, path=path, landmarks=landmarks), "nsec3": nsec3}
 
 
 def tasks_of(

@@ -1,14 +1,18 @@
 """Parts of a report that a study makes itself, where rows and columns of one table do not hold its cases."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from dnsrig.report.grid import Grid
 from dnsrig.report.notes import Notes
 from dnsrig.report.tables import Table
+
+if TYPE_CHECKING:
+    # Importing it takes half a second (pictures/plots.py).
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)

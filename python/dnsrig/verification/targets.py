@@ -230,7 +230,7 @@ def _zones(told: Told, folder: Path) -> Sequence[RigZone]:
     origin = name_of(_core.zone_apex(told.zone_file) if told.zone is None else told.zone)
     ds = () if told.ds_file is None else ds_of_file(told.ds_file, origin)
     landmarks = _landmarks_in(told.zone_file, origin, told)
-    return [RigZone(origin, told.zone_file, landmarks, ds)]
+    return [RigZone(origin=origin, path=told.zone_file, ds=ds, landmarks=landmarks)]
 
 
 def ds_of_file(path: Path, origin: dns.name.Name) -> tuple[DS, ...]:

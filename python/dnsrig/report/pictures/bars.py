@@ -1,16 +1,15 @@
 """Bars by server and row, one panel a column of the study: what a figure is in every case."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import FIGURES
 from dnsrig.report.grid import Grid, Row
 from dnsrig.report.notes import AT_LEAST, Notes, rate_is_lower_bound
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import INK, bare, colours_of_rows, column_panels, legend_of_rows
 from dnsrig.report.pictures.whiskers import draw_whisker, whisker_limit
 
@@ -39,7 +38,7 @@ class _Bar:
     tainted: bool = False
 
 
-def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[PublishedGroup, ...] = ()) -> Figure:
+def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[PublishedGroup, ...] = ()) -> plots.Figure:
     """Draw the figure called `figure_key` for all cases, and published values as open bars below them.
 
     Whiskers are 95 % intervals. A tainted case's bar is hatched and its value carries its notes' letters; a
@@ -68,7 +67,7 @@ def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[Publis
         axes.set_ylim(_place(grid, len(groups) - 1, len(grid.rows)), -1.0)
     entry = FIGURES[figure_key]
     figure.supxlabel(f"{entry.title} [{entry.unit}]" if entry.unit else entry.title, fontsize="medium")
-    hatch = Patch(facecolor="none", edgecolor=INK, hatch="////", linewidth=0, label="tainted")
+    hatch = plots.Patch(facecolor="none", edgecolor=INK, hatch="////", linewidth=0, label="tainted")
     legend_of_rows(figure, grid, *([hatch] if any(case.taints for case in grid.cases) else []))
     return figure
 
@@ -112,7 +111,7 @@ def _published(group: PublishedGroup, row: Row, column: str, figure_key: str) ->
     return _Bar(value, FIGURES[figure_key].text(value), published=True)
 
 
-def _draw_panel(axes: Axes, bars: list[_Bar], largest: float) -> None:
+def _draw_panel(axes: plots.Axes, bars: list[_Bar], largest: float) -> None:
     axes.set_xlim(0, largest * _ROOM_FOR_LABELS)
     axes.locator_params(axis="x", nbins=4)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:g}")

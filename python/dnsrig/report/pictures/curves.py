@@ -1,18 +1,16 @@
 """Curves over a numeric axis of rows (such as NSEC3 iterations), a line a column of the study."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import CPU, QPS
 from dnsrig.report.figures import Figure as CaseFigure
 from dnsrig.report.grid import Grid, Row
 from dnsrig.report.notes import Notes
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import COLOURS, MARKERS, axis_number, new_figure
 
 _HEIGHT_IN = 2.3
@@ -26,7 +24,7 @@ class _Look:
     marker: str
 
 
-def draw_curves(grid: Grid, notes: Notes) -> Figure:
+def draw_curves(grid: Grid, notes: Notes) -> plots.Figure:
     """Draw CPU per query and rate over the row axis, a panel a server; whiskers are 95 % intervals.
 
     Tainted cases are drawn as open points with their notes' letters.
@@ -37,7 +35,7 @@ def draw_curves(grid: Grid, notes: Notes) -> Figure:
         top = max((value for row in rows for value in _highs(grid, row, entry)), default=1.0)
         for axes, server in zip(line, grid.servers, strict=True):
             axes.set_ylim(0, top * 1.08)
-            axes.yaxis.set_major_locator(MaxNLocator(5))
+            axes.yaxis.set_major_locator(plots.MaxNLocator(5))
             axes.yaxis.set_major_formatter(axis_number)
             axes.tick_params(labelleft=axes is line[0])
             for index, column in enumerate(grid.columns):
@@ -50,7 +48,7 @@ def draw_curves(grid: Grid, notes: Notes) -> Figure:
     for axes in panels[1]:
         axes.set_xlabel(grid.text.rows.title)
     handles = [
-        Line2D([], [], color=COLOURS[index], marker=MARKERS[index], markersize=4, label=grid.column_label(column))
+        plots.Line2D([], [], color=COLOURS[index], marker=MARKERS[index], markersize=4, label=grid.column_label(column))
         for index, column in enumerate(grid.columns)
     ]
     figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
@@ -63,7 +61,7 @@ def _highs(grid: Grid, row: Row, entry: CaseFigure) -> list[float]:
     return [max(item.median, item.high or 0) for item in found if item is not None]
 
 
-def _draw_curve(axes: Axes, grid: Grid, points: Sequence[tuple[float, CaseResult]], look: _Look) -> None:
+def _draw_curve(axes: plots.Axes, grid: Grid, points: Sequence[tuple[float, CaseResult]], look: _Look) -> None:
     found = [(x, case, case.estimate(look.entry.key, grid.seed)) for x, case in points]
     known = [(x, case, item) for x, case, item in found if item is not None]
     axes.plot([x for x, _, _ in known], [item.median for _, _, item in known], color=look.colour)

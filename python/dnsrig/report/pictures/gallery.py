@@ -1,5 +1,7 @@
 """Which pictures a report has, drawn, saved as SVG and PNG, and made ready to stand in a page."""
 
+from __future__ import annotations
+
 import io
 import re
 from collections.abc import Callable, Iterable
@@ -7,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.compute as pc
-from matplotlib.figure import Figure
 
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import CPU, QPS, RESPONSE_BYTES
 from dnsrig.report.grid import Grid
 from dnsrig.report.latency import Percentiles, latency_curve
 from dnsrig.report.notes import Notes
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.bars import PublishedGroup, draw_bars
 from dnsrig.report.pictures.curves import draw_curves
 from dnsrig.report.pictures.latency import draw_latency
@@ -52,7 +54,7 @@ def save_drawings(run: RunFolder, drawings: Iterable[Drawing]) -> dict[str, Pict
 
 def _plan(
     run: RunFolder, grid: Grid, notes: Notes, percentiles_of: Percentiles
-) -> Iterable[tuple[str, str, Callable[[], Figure]]]:
+) -> Iterable[tuple[str, str, Callable[[], plots.Figure]]]:
     whiskers = (
         "Bars are medians, whiskers 95 % intervals (an arrow: it goes on); letters refer to the notes on tainted cases."
     )
@@ -137,7 +139,7 @@ def _cpu_shares(run: RunFolder, case: CaseResult) -> list[Line]:
     return found
 
 
-def _save(folder: Path, name: str, caption: str, draw: Callable[[], Figure]) -> Picture:
+def _save(folder: Path, name: str, caption: str, draw: Callable[[], plots.Figure]) -> Picture:
     with style(salt=name):
         figure = draw()
         # The layout holds for both formats; finding it is most of the work. With an engine, even one that does nothing,

@@ -1,15 +1,13 @@
 """Logarithmic percentile plots of latency: the slowest queries get as much room as the middle ones."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from collections.abc import Mapping, Sequence
 
 from dnsrig.report.figures import duration
 from dnsrig.report.grid import Grid
 from dnsrig.report.latency import LatencyCurve
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import INK, colours_of_rows, legend_of_rows, server_panels
 
 _HEIGHT_IN = 1.6
@@ -19,7 +17,7 @@ _TICKS = {2.0: "50", 10.0: "90", 100.0: "99", 1000.0: "99.9", 10_000.0: "99.99"}
 
 def draw_latency(
     grid: Grid, curves: Mapping[str, LatencyCurve], repetitions: Mapping[str, Sequence[LatencyCurve]] | None = None
-) -> Figure:
+) -> plots.Figure:
     """Draw latency over percentile, a panel a server and column, a line a row; `curves` by case id.
 
     With `repetitions`, each of a case's is a thin line, on a band from the lowest to the highest of them. Tainted
@@ -39,19 +37,19 @@ def draw_latency(
             axes.set_ylim(min(values) / 1.3, max(values) * 1.3)
         _draw_repetitions(axes, grid, (server, column), each)
         _draw_panel(axes, grid, (server, column), curves)
-        axes.xaxis.set_major_locator(FixedLocator([tick for tick in _TICKS if tick <= farthest * 1.05]))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: _TICKS[tick]))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if _narrow(values) else (1,)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _axis_duration(value)))
-        axes.yaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_locator(plots.FixedLocator([tick for tick in _TICKS if tick <= farthest * 1.05]))
+        axes.xaxis.set_major_formatter(plots.FuncFormatter(lambda tick, _: _TICKS[tick]))
+        axes.xaxis.set_minor_locator(plots.NullLocator())
+        axes.yaxis.set_major_locator(plots.LogLocator(subs=(1, 2, 5) if _narrow(values) else (1,)))
+        axes.yaxis.set_major_formatter(plots.FuncFormatter(lambda value, _: _axis_duration(value)))
+        axes.yaxis.set_minor_locator(plots.NullLocator())
     figure.supxlabel("percentile of all queries sent", fontsize="medium")
-    dashed = Line2D([], [], color=INK, linestyle=_DASHES, label="tainted")
+    dashed = plots.Line2D([], [], color=INK, linestyle=_DASHES, label="tainted")
     legend_of_rows(figure, grid, *([dashed] if any(case.taints for case in grid.cases) else []))
     return figure
 
 
-def _draw_panel(axes: Axes, grid: Grid, place: tuple[str, str], curves: Mapping[str, LatencyCurve]) -> None:
+def _draw_panel(axes: plots.Axes, grid: Grid, place: tuple[str, str], curves: Mapping[str, LatencyCurve]) -> None:
     colours = colours_of_rows(grid)
     for row in grid.rows:
         case = grid.cell(place[0], row, place[1])
@@ -66,7 +64,7 @@ def _draw_panel(axes: Axes, grid: Grid, place: tuple[str, str], curves: Mapping[
 
 
 def _draw_repetitions(
-    axes: Axes, grid: Grid, place: tuple[str, str], repetitions: Mapping[str, Sequence[LatencyCurve]]
+    axes: plots.Axes, grid: Grid, place: tuple[str, str], repetitions: Mapping[str, Sequence[LatencyCurve]]
 ) -> None:
     """Draw each repetition of a panel's cases, and the band between the lowest and the highest."""
     colours = colours_of_rows(grid)

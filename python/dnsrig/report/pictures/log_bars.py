@@ -1,15 +1,12 @@
 """Bars on a logarithmic axis: figures of one server's cases that lie orders of magnitude apart."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, NullLocator
-
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import INK, bare, new_figure
 
 _BAR = 0.7
@@ -35,7 +32,7 @@ class LogBar:
 
 def draw_log_bars(
     panels: Sequence[tuple[str, Sequence[LogBar]]], rows: Sequence[str], title: str, reckoned: str
-) -> Figure:
+) -> plots.Figure:
     """Draw a panel for each (name, bars), with a line for each of `rows`; `title` names the axis.
 
     Whiskers are intervals, open diamonds the values that `reckoned` names, hatched bars tainted ones.
@@ -52,19 +49,19 @@ def draw_log_bars(
         place.set_title(name)
     for place in places[len(panels) :]:
         place.set_visible(False)
-    handles: list[Line2D | Patch] = [_diamond(label=reckoned)]
+    handles: list[plots.Line2D | plots.Patch] = [_diamond(label=reckoned)]
     if any(bar.tainted for bar in drawn):
-        handles.append(Patch(facecolor="none", edgecolor=INK, hatch="////", linewidth=0, label="tainted"))
+        handles.append(plots.Patch(facecolor="none", edgecolor=INK, hatch="////", linewidth=0, label="tainted"))
     figure.legend(handles=handles, loc="outside upper left", ncols=2)
     figure.supxlabel(title, fontsize="medium")
     return figure
 
 
-def _draw_panel(axes: Axes, bars: Sequence[LogBar], rows: Sequence[str], limits: tuple[float, float]) -> None:
+def _draw_panel(axes: plots.Axes, bars: Sequence[LogBar], rows: Sequence[str], limits: tuple[float, float]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(*limits)
-    axes.xaxis.set_major_locator(LogLocator(10))
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_locator(plots.LogLocator(10))
+    axes.xaxis.set_minor_locator(plots.NullLocator())
     axes.xaxis.set_major_formatter(_short)
     axes.tick_params(axis="x", labelsize="small", labelbottom=True)
     axes.set_yticks(range(len(rows)), rows)
@@ -95,8 +92,8 @@ def _short(value: float, _position: float) -> str:
     return f"{value:g}"
 
 
-def _diamond(x: float | None = None, y: float | None = None, label: str = "") -> Line2D:
-    return Line2D(
+def _diamond(x: float | None = None, y: float | None = None, label: str = "") -> plots.Line2D:
+    return plots.Line2D(
         [] if x is None else [x],
         [] if y is None else [y],
         marker="D",

@@ -1,14 +1,14 @@
 """Published and measured ratios to the baseline case, side by side."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from dataclasses import dataclass
 
 from dnsrig.report.figures import ratio_text
 from dnsrig.report.grid import Grid, Row
 from dnsrig.report.layout import PublishedFigures
 from dnsrig.report.notes import Notes
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import COLOURS, INK, MARKERS, MUTED, bare, column_panels
 from dnsrig.report.pictures.whiskers import draw_whisker, whisker_limit
 
@@ -27,7 +27,7 @@ class _Point:
     mark: str = ""
 
 
-def draw_ratios(grid: Grid, figure_key: str, published: tuple[PublishedFigures, ...], notes: Notes) -> Figure:
+def draw_ratios(grid: Grid, figure_key: str, published: tuple[PublishedFigures, ...], notes: Notes) -> plots.Figure:
     """Draw each row's ratio to the baseline for the columns that were published; open points are published.
 
     A rate below 1 is slower than the baseline. Letters are of the notes on the two cases of a ratio.
@@ -101,7 +101,7 @@ def _points(
     return points
 
 
-def _draw_point(axes: Axes, place: float, point: _Point, limit: float) -> None:
+def _draw_point(axes: plots.Axes, place: float, point: _Point, limit: float) -> None:
     if point.low is not None and point.high is not None:
         draw_whisker(axes, (point.low, point.high), place, limit, colour=point.colour)
     axes.plot(

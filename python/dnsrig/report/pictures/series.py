@@ -1,13 +1,12 @@
 """A figure over the time of every load: whether it drifts, jumps or fades within or between repetitions."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from collections.abc import Callable, Sequence
 
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.grid import Grid
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import INK, axis_number, colours_of_rows, legend_of_rows, server_panels
 
 _HEIGHT_IN = 1.35
@@ -17,7 +16,7 @@ Line = tuple[Sequence[float], Sequence[float]]
 """Seconds since the load began, and values."""
 
 
-def draw_series(grid: Grid, title: str, lines_of: Callable[[CaseResult], Sequence[Line]]) -> Figure:
+def draw_series(grid: Grid, title: str, lines_of: Callable[[CaseResult], Sequence[Line]]) -> plots.Figure:
     """Draw all repetitions of every case over time: a panel a server and column, a colour a row.
 
     Tainted cases are dashed. Loads of one column are equally long, those of others may be longer or shorter.
@@ -40,7 +39,7 @@ def draw_series(grid: Grid, title: str, lines_of: Callable[[CaseResult], Sequenc
         panels[grid.servers[0], column].set_xlim(0, (max(ends, default=0.0) or 1.0) * 1.03)
     figure.supxlabel("seconds since the load began", fontsize="medium")
     figure.supylabel(title, fontsize="medium")
-    dashed = Line2D([], [], color=INK, linestyle=_DASHES, label="tainted")
+    dashed = plots.Line2D([], [], color=INK, linestyle=_DASHES, label="tainted")
     legend_of_rows(figure, grid, *([dashed] if any(case.taints for case in grid.cases) else []))
     return figure
 
@@ -63,7 +62,7 @@ def interval_rates(case: CaseResult) -> list[Line]:
     return found
 
 
-def _draw_case(axes: Axes, case: CaseResult, lines: Sequence[Line], colour: str) -> None:
+def _draw_case(axes: plots.Axes, case: CaseResult, lines: Sequence[Line], colour: str) -> None:
     for times, values in lines:
         axes.plot(
             times,

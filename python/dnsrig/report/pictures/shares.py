@@ -1,14 +1,12 @@
 """Curves of a ratio by a share in per cent, all on common axes, each beside a published curve."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
-
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import INK, MUTED, axis_number, new_figure
 from dnsrig.report.pictures.trade_off import Point
 from dnsrig.report.pictures.whiskers import whisker_limit
@@ -29,7 +27,9 @@ class Curve:
     colour: str
 
 
-def draw_shares(curves: Sequence[Curve], published: Sequence[Point], titles: tuple[str, str], base: str) -> Figure:
+def draw_shares(
+    curves: Sequence[Curve], published: Sequence[Point], titles: tuple[str, str], base: str
+) -> plots.Figure:
     """Draw a panel for each curve; `titles` name the axes, `base` the dashed line at 1.
 
     Open points are tainted; an arrow head says that an interval goes on. The grey curve is `published`, if any.
@@ -49,20 +49,20 @@ def draw_shares(curves: Sequence[Curve], published: Sequence[Point], titles: tup
         axes.set_xticks(sorted({point.x for point in (*drawn, *published)}))
         axes.set_xlim(-_ROOM_BESIDE, 100 + _ROOM_BESIDE)
         axes.set_ylim(0, limit * _ROOM_ABOVE)
-        axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        axes.yaxis.set_major_locator(plots.MaxNLocator(4, steps=[1, 2, 5, 10]))
         axes.yaxis.set_major_formatter(axis_number)
     for axes in places[len(curves) :]:
         axes.set_visible(False)
-    handles = [Line2D([], [], color=INK, linewidth=0.9, linestyle="--", label=base)]
+    handles = [plots.Line2D([], [], color=INK, linewidth=0.9, linestyle="--", label=base)]
     if published:
-        handles.append(Line2D([], [], color=MUTED, linewidth=1.2, label="published"))
+        handles.append(plots.Line2D([], [], color=MUTED, linewidth=1.2, label="published"))
     figure.legend(handles=handles, loc="outside upper left", ncols=2)
     figure.supxlabel(titles[0], fontsize="medium")
     figure.supylabel(titles[1], fontsize="medium")
     return figure
 
 
-def _draw_curve(axes: Axes, curve: Curve, limit: float) -> None:
+def _draw_curve(axes: plots.Axes, curve: Curve, limit: float) -> None:
     points, colour = curve.points, curve.colour
     axes.plot([point.x for point in points], [point.y for point in points], color=colour)
     for point in points:

@@ -1,18 +1,15 @@
 """One look for all pictures: palette, type, axes without clutter."""
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-
 from dnsrig.report.grid import Grid
+from dnsrig.report.pictures import plots
 
 INK = "#1b1b1f"
 """Colour of text and axes; the HTML report replaces it by the page's own text colour."""
@@ -67,17 +64,17 @@ def style(salt: str = "dnsrig") -> Iterator[None]:
 
     `salt` makes the ids in an SVG the same each time it is drawn.
     """
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update({**_SETTINGS, "svg.hashsalt": salt})
+    with plots.matplotlib.rc_context():
+        plots.matplotlib.rcdefaults()
+        plots.matplotlib.rcParams.update({**_SETTINGS, "svg.hashsalt": salt})
         yield
 
 
 def new_figure(
     height_in: float, rows: int, columns: int, *, share_x: bool = False, share_y: bool = False
-) -> tuple[Figure, list[list[Axes]]]:
+) -> tuple[plots.Figure, list[list[plots.Axes]]]:
     """Return a figure of the usual width with `rows` x `columns` panels, which may share their axes."""
-    figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+    figure = plots.Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
     return figure, [list(row) for row in panels]
 
@@ -106,7 +103,7 @@ class Bands:
 
 def column_panels(
     grid: Grid, height_in: float, columns: Sequence[str], rows: int = 1, *, share_x: bool = False
-) -> tuple[Figure, dict[str, list[Axes]]]:
+) -> tuple[plots.Figure, dict[str, list[plots.Axes]]]:
     """Return a figure with `rows` panels for each of `columns`, which have titles, and the panels by column.
 
     `height_in` is that of a band of columns. All panels have one vertical axis, and with `share_x` one horizontal axis.
@@ -115,7 +112,7 @@ def column_panels(
     figure, panels = new_figure(
         _ROOM_IN + height_in * bands.count, rows * bands.count, bands.across, share_x=share_x, share_y=True
     )
-    found: dict[str, list[Axes]] = {}
+    found: dict[str, list[plots.Axes]] = {}
     for band, members in enumerate(bands.members):
         lines = panels[band * rows : (band + 1) * rows]
         for place, column in enumerate(members):
@@ -142,8 +139,8 @@ def row_colours(count: int, baseline: int | None) -> list[str]:
     if others <= len(COLOURS):
         colours = list(COLOURS[:others])
     else:
-        scale = mpl.colormaps["viridis"]
-        colours = [mpl.colors.to_hex(scale(0.1 + 0.8 * index / (others - 1))) for index in range(others)]
+        scale = plots.matplotlib.colormaps["viridis"]
+        colours = [plots.matplotlib.colors.to_hex(scale(0.1 + 0.8 * index / (others - 1))) for index in range(others)]
     if baseline is not None:
         colours.insert(baseline, MUTED)
     return colours
@@ -151,7 +148,7 @@ def row_colours(count: int, baseline: int | None) -> list[str]:
 
 def server_panels(
     grid: Grid, panel_height_in: float, *, share_x: bool = True
-) -> tuple[Figure, dict[tuple[str, str], Axes]]:
+) -> tuple[plots.Figure, dict[tuple[str, str], plots.Axes]]:
     """Return a figure with a panel for each server (down) and column (across), on common axes, named once a band.
 
     Without `share_x` each column has a horizontal axis of its own.
@@ -175,10 +172,10 @@ def server_panels(
     }
 
 
-def legend_of_rows(figure: Figure, grid: Grid, *others: Artist) -> None:
+def legend_of_rows(figure: plots.Figure, grid: Grid, *others: plots.Artist) -> None:
     """Name the colours of rows, and `others`, above the panels."""
     colours = colours_of_rows(grid)
-    handles: list[Artist] = [Patch(facecolor=colours[row.key], label=row.label) for row in grid.rows]
+    handles: list[plots.Artist] = [plots.Patch(facecolor=colours[row.key], label=row.label) for row in grid.rows]
     figure.legend(handles=[*handles, *others], loc="outside upper left", ncols=8, handlelength=1.2)
 
 
@@ -187,7 +184,7 @@ def axis_number(value: float, _position: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:g}"
 
 
-def bare(axes: Axes) -> None:
+def bare(axes: plots.Axes) -> None:
     """Take away the vertical axis's line and ticks, where labels say enough."""
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)

@@ -1,13 +1,12 @@
 """Curves of one rate against another: what a server gives up of one for the other."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import COLOURS, axis_number, new_figure
 from dnsrig.report.pictures.whiskers import whisker_limit
 
@@ -27,7 +26,7 @@ class Point:
     tainted: bool = False
 
 
-def draw_trade_off(curves: Sequence[tuple[str, Sequence[Point]]], x_title: str, y_title: str) -> Figure:
+def draw_trade_off(curves: Sequence[tuple[str, Sequence[Point]]], x_title: str, y_title: str) -> plots.Figure:
     """Draw a panel for each (name, points), with a curve in the order of its points; open points are tainted.
 
     An arrow head says that an interval goes on.
@@ -46,7 +45,7 @@ def draw_trade_off(curves: Sequence[tuple[str, Sequence[Point]]], x_title: str, 
     return figure
 
 
-def _draw_panel(axes: Axes, points: Sequence[Point], colour: str) -> None:
+def _draw_panel(axes: plots.Axes, points: Sequence[Point], colour: str) -> None:
     limit = whisker_limit([point.y for point in points], [point.high for point in points])
     axes.plot([point.x for point in points], [point.y for point in points], color=colour)
     for point in points:
@@ -54,11 +53,11 @@ def _draw_panel(axes: Axes, points: Sequence[Point], colour: str) -> None:
     axes.set_xlim(left=0)
     axes.set_ylim(0, limit * _ROOM_ABOVE)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(4))
+        axis.set_major_locator(plots.MaxNLocator(4))
         axis.set_major_formatter(axis_number)
 
 
-def _draw_point(axes: Axes, point: Point, colour: str, limit: float) -> None:
+def _draw_point(axes: plots.Axes, point: Point, colour: str, limit: float) -> None:
     if point.low is not None and point.high is not None:
         axes.plot([point.x, point.x], [max(0.0, point.low), min(point.high, limit)], color=colour, linewidth=1.0)
         if point.high > limit:

@@ -1,19 +1,18 @@
 """Requests per second over the time of a capture."""
 
+from __future__ import annotations
+
 import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import matplotlib.dates
 import numpy as np
-from matplotlib.figure import Figure
 
+from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.gallery import svg_for_page
 from dnsrig.report.pictures.style import COLOURS, axis_number, new_figure, style
 
-_DATES: Any = matplotlib.dates
-"""The library has no types for this part."""
 _HEIGHT_IN = 3.0
 _POINTS = 2000
 """More intervals than that cannot be told apart in a picture."""
@@ -40,20 +39,21 @@ def intervals(runs: Runs) -> tuple[list[int], int, list[float], list[float]]:
     return begins, length, (sums / length).tolist(), peaks.tolist()
 
 
-def draw_rate(runs: Runs) -> Figure:
+def draw_rate(runs: Runs) -> plots.Figure:
     """Draw the mean rate, and the greatest second of each interval where one has several."""
     begins, length, means, peaks = intervals(runs)
     # Numbers of days, as matplotlib has them.
-    times: Any = [_DATES.date2num(datetime.fromtimestamp(begin, UTC)) for begin in begins]
+    dates: Any = plots.dates
+    times: Any = [dates.date2num(datetime.fromtimestamp(begin, UTC)) for begin in begins]
     figure, [[axes]] = new_figure(_HEIGHT_IN, 1, 1)
     if length > 1:
         axes.fill_between(
             times, means, peaks, step="post", color=COLOURS[5], alpha=0.5, linewidth=0, label="busiest second"
         )
     axes.step(times, means, where="post", color=COLOURS[0], linewidth=0.9, label=f"mean of {length} s")
-    locator = _DATES.AutoDateLocator(tz=UTC)
+    locator = dates.AutoDateLocator(tz=UTC)
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(_DATES.ConciseDateFormatter(locator, tz=UTC))
+    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, tz=UTC))
     axes.yaxis.set_major_formatter(axis_number)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("requests per second")

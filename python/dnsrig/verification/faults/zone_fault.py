@@ -7,7 +7,7 @@ from pathlib import Path
 from dns.rdtypes.ANY.DS import DS
 
 from dnsrig.verification.zones.editing import ZoneEditor
-from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant, make_zone, with_ds
+from dnsrig.verification.zones.making import VARIANTS, RigZone, Variant, make_files, read_zone, with_ds
 from dnsrig.verification.zones.source import zone_text
 
 
@@ -38,9 +38,11 @@ class ZoneFault:
         if there not in text:
             raise ValueError(f"the rig's zone has no {there}")
         text = text.replace(there, instead, 1) + self.adds if there else text + self.adds
-        zone = make_zone(folder, self.variant, f"{self.name}.dnsrig.test", records=text)
-        if self.edit is not None:
-            editor = ZoneEditor(zone)
+        files = make_files(folder, self.variant, f"{self.name}.dnsrig.test", text)
+        if self.edit is None:
+            zone = read_zone(files)
+        else:
+            editor = ZoneEditor(files)
             self.edit(editor)
             zone = editor.finish(digests=not self.keeps_digest)
         return zone if self.ds is None else with_ds(zone, *self.ds(zone))

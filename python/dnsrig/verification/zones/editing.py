@@ -3,7 +3,6 @@
 import base64
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import dns.dnssec
@@ -23,7 +22,7 @@ from dns.rdtypes.ANY.ZONEMD import ZONEMD
 
 from dnsrig.dates import DAY_S
 from dnsrig.verification.denial import hash_of_owner, nsec3_hash
-from dnsrig.verification.zones.making import RigZone, landmarks_of
+from dnsrig.verification.zones.making import RigZone, ZoneFiles, read_zone
 
 SEP = 0x0001
 SignedBy = tuple[DNSKEY, ec.EllipticCurvePrivateKey]
@@ -32,7 +31,7 @@ SignedBy = tuple[DNSKEY, ec.EllipticCurvePrivateKey]
 class ZoneEditor:
     """A signed zone in memory, with its ECDSA P-256 keys."""
 
-    def __init__(self, zone: RigZone) -> None:
+    def __init__(self, zone: ZoneFiles) -> None:
         if zone.keys is None:
             raise ValueError(f"{zone.name} is not signed")
         self.rig = zone
@@ -131,7 +130,7 @@ class ZoneEditor:
                 self.put(self.origin, RdataType.ZONEMD, old.ttl, [made])
                 self.sign(self.origin, RdataType.ZONEMD)
         self.data.to_file(str(self.rig.path), relativize=False, want_origin=False)
-        return replace(self.rig, landmarks=landmarks_of(self.rig.path, self.origin))
+        return read_zone(self.rig, self.data)
 
 
 def _read_pair(path: Path) -> SignedBy:

@@ -1,7 +1,7 @@
 """Makes the rig's zone, unsigned or signed in one of several ways, as a zone file."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,13 +54,12 @@ VARIANTS = {
 """The zones that servers must serve without fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class RigZone:
-    """A zone that was made: where it is, what is in it, and how the parent zone would point to it."""
+@dataclass(frozen=True, kw_only=True)
+class ZoneFiles:
+    """A zone that was made: where it is, and how the parent zone would point to it."""
 
     origin: dns.name.Name
     path: Path
-    landmarks: Landmarks
     ds: tuple[DS, ...] = ()
     keys: Path | None = None
     """Folder with the files of its keys; None for a zone that is not signed."""
@@ -70,6 +69,13 @@ class RigZone:
     def name(self) -> str:
         """The zone's name as text, with the final dot."""
         return self.origin.to_text()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RigZone(ZoneFiles):
+    """A zone that was made, and what is in it."""
+
+    landmarks: Landmarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +96,18 @@ def make_zone(
     It has the rig's records, or others, with names relative to the apex. The keys of a signed zone are new, and lie in
     a folder beside it.
     """
+    return read_zone(make_files(folder, variant, origin, records or zone_text(serial)))
+
+
+def make_files(folder: Path, variant: Variant, origin: str | None, records: str) -> ZoneFiles:
+    """Make a zone as `make_zone` does, for those who change it before they look for what is in it."""
     name = dns.name.from_text(origin or f"{variant.name}.dnsrig.test")
     stem = name.to_text(omit_final_dot=True)
     path = folder / f"{stem}.zone"
-    text = f"$ORIGIN {name}\n{records or zone_text(serial)}"
+    text = f"$ORIGIN {name}\n{records}"
     if not variant.algorithms:
         path.write_text(text)
-        return RigZone(name, path, landmarks_of(path, name), variant=variant)
+        return ZoneFiles(origin=name, path=path, variant=variant)
     unsigned = folder / f"{stem}.unsigned"
     unsigned.write_text(text)
     keys_folder = folder / f"{stem}.keys"
@@ -104,7 +115,7 @@ def make_zone(
     keys = _new_keys(name.to_text(), variant, keys_folder)
     _core.sign_zone(unsigned, path, keys, _signing(variant), _Reading(name.to_text()))
     ds = tuple(_ds_of(line) for line in keys.ds_records)
-    return RigZone(name, path, landmarks_of(path, name), ds, keys_folder, variant)
+    return ZoneFiles(origin=name, path=path, ds=ds, keys=keys_folder, variant=variant)
 
 
 def make_zones(folder: Path) -> dict[str, RigZone]:
@@ -112,13 +123,15 @@ def make_zones(folder: Path) -> dict[str, RigZone]:
     return {name: make_zone(folder, variant) for name, variant in VARIANTS.items()}
 
 
-def landmarks_of(path: Path, origin: dns.name.Name) -> Landmarks:
-    """Read a zone file for its landmarks."""
-    zone = dns.zone.from_file(str(path), origin, relativize=False, check_origin=False)
+def read_zone(files: ZoneFiles, zone: dns.zone.Zone | None = None) -> RigZone:
+    """Look for landmarks in a zone's file, or in what was read of it."""
+    zone = zone or dns.zone.from_file(str(files.path), files.origin, relativize=False, check_origin=False)
     rrsets = ((name, rdataset.rdtype, rdataset) for name, node in zone.nodes.items() for rdataset in node.rdatasets)
     # All of a small zone is asked for anyway.
-    doubts = doubts_of(zone, path) if len(zone.nodes) > PLACES_KEPT else None
-    return find_landmarks(origin, rrsets, doubts=doubts)
+    doubts = doubts_of(zone, files.path) if len(zone.nodes) > PLACES_KEPT else None
+    landmarks = find_landmarks(files.origin, rrsets, doubts=doubts)
+    parts = {one.name: getattr(files, one.name) for one in fields(ZoneFiles)}
+    return RigZone(**parts, landmarks=landmarks)
 
 
 def with_ds(zone: RigZone, *records: DS) -> RigZone:

@@ -16,6 +16,7 @@ from typing import Any
 import dnsrig
 import pytest
 from dnsrig import _core
+from dnsrig.report.build import PICTURES
 from dnsrig.servers.base import ServedZone, ServerSettings
 from dnsrig.servers.embedded import Embedded
 from hypothesis import HealthCheck, settings
@@ -55,6 +56,8 @@ CPU_S = "cpu_s"
 # Commands that tests start would compile all of dnsrig each time, and each process that runs tests all of these.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Pictures take more time than all else of a short run; where they are looked at, there is the fixture `pictures`.
+os.environ.setdefault(PICTURES, "0")
 
 # A test run that was started in the background of a shell, or by nohup, inherits SIGINT or SIGHUP as ignored, and would
 # pass that on to the programs that tests interrupt. Handlers are not passed on.
@@ -115,6 +118,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _in_order(terminalreporter: pytest.TerminalReporter) -> list[pytest.TestReport]:
     reports = (report for some in terminalreporter.stats.values() for report in some)
     return sorted((report for report in reports if isinstance(report, pytest.TestReport)), key=lambda one: one.start)
+
+
+@pytest.fixture
+def pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have reports with pictures."""
+    monkeypatch.setenv(PICTURES, "1")
 
 
 @dataclass(frozen=True)

@@ -327,6 +327,7 @@ def test_reasons_are_the_same_for_all_repetitions():
         assert without_amount(reason) == (expected or "other programs kept the generator from its CPU")
 
 
+@pytest.mark.usefixtures("pictures")
 def test_a_whole_run_keeps_the_contract(dnsrig, tmp_path):
     # Long enough for the first of 256 sessions that are opened at once, on a busy machine.
     brief = ["--repetitions", 2, "--load-seconds", 1.5, "--warm-up-seconds", 0, "--transport", "udp,tcp,dot"]

@@ -19,7 +19,7 @@ from dnsrig.studies import conduct, resolver_cost, resolver_matrix
 from dnsrig.studies.cold_start import cold_to_hot_latency, hot_after_s, seconds, settled_after_s
 from dnsrig.studies.registry import study
 from dnsrig.studies.resolver_cost import denying, fastest, with_names
-from dnsrig.studies.resolving import bench, probes, timeline
+from dnsrig.studies.resolving import bench, probes, streams, timeline
 from dnsrig.studies.resolving.cases import TREE, Traffic
 from dnsrig.studies.resolving.place import Place
 from dnsrig.studies.resolving.streams import EDNS_SIZE, questions_of
@@ -129,7 +129,8 @@ def test_a_trial_is_of_what_is_fastest():
     ]
 
 
-def test_as_many_names_as_the_internet_has_do_where_none_were_chosen(made):
+def test_as_many_names_as_the_internet_has_do_where_none_were_chosen(made, monkeypatch):
+    monkeypatch.setattr(streams, "MOST_DRAWS", 2)
     more = {"load_s": 1.0, "steady_s": 0.5, "rate_qps": 100.0, "hot_names": 50, "hit_shares": (0,)}
     found = made("resolver-cost", [TREE], **more, misses_qps=10_000_000)
     assert 1000 < len(found["hits-0"]) < 100_000
@@ -294,6 +295,7 @@ def test_a_cell_in_which_nothing_is_answered_is_a_result(tmp_path, monkeypatch):
     assert "fails (no answer under load; before it 8 of 8)" in (run.path / "report.md").read_text()
 
 
+@pytest.mark.usefixtures("pictures")
 def test_dnssec_answers_from_a_full_cache_are_larger_and_nothing_is_asked_upstream(tmp_path):
     run, summary = run_study("full-cache", tmp_path, ("unbound", "unbound"), load_s=0.5, repetitions=2)
     found = by_case(run)
@@ -317,6 +319,7 @@ def test_dnssec_answers_from_a_full_cache_are_larger_and_nothing_is_asked_upstre
     assert "CPU of the simulated Internet / of the resolver" in text
 
 
+@pytest.mark.usefixtures("pictures")
 def test_cache_hits_are_reached_and_floods_are_denied(tmp_path):
     run, summary = run_study(
         "resolver-cost",
@@ -347,6 +350,7 @@ def test_cache_hits_are_reached_and_floods_are_denied(tmp_path):
     assert "| JPRS-2010: rate with validation to that without | 0.60 |" in (run.path / "report.md").read_text()
 
 
+@pytest.mark.usefixtures("pictures")
 def test_a_warm_up_saves_upstream_queries(tmp_path):
     run, summary = run_study("cold-start", tmp_path, load_s=2.0, rate_qps=300.0, warm_up_queries=2000)
     found = by_case(run)
@@ -465,6 +469,7 @@ def of_cell(found, key, path, anchor="anchor", do=1):
     return found[f"unbound-{key}-{path}-{anchor}-do{do}"]
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_matrix_says_where_it_resolves_and_validates(tmp_path, monkeypatch):
     # What no answer comes to is waited for as long.
     monkeypatch.setattr(probes, "PROBE_S", 1.0)

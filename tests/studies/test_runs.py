@@ -12,6 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from dnsrig.hosts.processes import descendants
+from dnsrig.report.build import PICTURES
 
 BRIEF = ["--repetitions", 2, "--load-seconds", 0.2, "--warm-up-seconds", 0, "--seed", 5]
 CPU_OF_A_LOAD_S = 0.3
@@ -30,6 +31,7 @@ def only_run(folder: Path) -> Path:
     return run
 
 
+@pytest.mark.usefixtures("pictures")
 def test_denial_cost_keeps_the_contract(dnsrig, tmp_path):
     done = dnsrig("run", "denial-cost", "--server", "embedded", *BRIEF, "--out", tmp_path, "--json")
     assert done.code == 0, done.err
@@ -80,6 +82,7 @@ def test_a_signed_zone_is_unsigned_first(dnsrig, small_zone, tmp_path):
     assert files[0] == files[1]
 
 
+@pytest.mark.usefixtures("pictures")
 def test_iterations_are_an_axis(dnsrig, tmp_path):
     done = dnsrig(
         *("run", "nsec3-iterations", "--server", "embedded", *BRIEF, "--iterations", "0,100", "--stream", "denial"),
@@ -236,14 +239,19 @@ def test_damaged_runs_are_refused(dnsrig, tmp_path):
     assert done.code == 2 and str(measurement) in done.err
 
 
-def test_reports_can_be_built_again_and_compared(dnsrig, tmp_path):
+def test_reports_can_be_built_again_and_compared(dnsrig, tmp_path, monkeypatch):
     brief = [*BRIEF, "--denial", "none,nsec", "--stream", "denial", "--server", "embedded"]
     for name, more in (("one", []), ("two", ["--zsk-bits", 2048])):
         assert dnsrig("run", "denial-cost", *brief, *more, "--out", tmp_path / name).code == 0
     one, two = only_run(tmp_path / "one"), only_run(tmp_path / "two")
     page = (one / "report.html").read_text()
+    assert f"dnsrig report {one}" in page and "<svg" not in page
     (one / "report.html").unlink()
     assert dnsrig("report", one).code == 0
     assert (one / "report.html").read_text() == page
+    monkeypatch.setenv(PICTURES, "1")
+    assert dnsrig("report", one).code == 0
+    page = (one / "report.html").read_text()
+    assert "dnsrig report" not in page and "<svg" in page
     done = dnsrig("compare", one, two)
     assert done.code == 0 and "response" in done.out

@@ -291,6 +291,7 @@ def check_summary(summary, run):
         assert key.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.usefixtures("pictures")
 def test_a_whole_run_of_ours(dnsrig, tmp_path):
     """Pieces, re-signing with and without the state file, split and join; resumed, nothing is left to measure."""
     choices = ["--signer", "dnsrig", *BRIEF, "--regenerated", "0,40,100", "--out", tmp_path]

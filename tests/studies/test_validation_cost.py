@@ -217,6 +217,7 @@ def test_a_resumed_run_shares_sockets_as_before_and_needs_its_capture_only_for_p
         clients(2)
 
 
+@pytest.mark.usefixtures("pictures")
 def test_a_run_measures_both_sides_of_the_resolver(tmp_path):
     run, summary = run_study(NAME, tmp_path, repetitions=2, **SHORT)
     assert summary["status"] == "complete"

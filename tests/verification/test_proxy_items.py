@@ -171,16 +171,16 @@ def wrong_with(bed: Bed, right: Outcomes, fault: Fault) -> str:
 
 
 def faults_before(bed: Bed) -> list[Fault]:
-    """Give the faults that are put before a proxy: all before the bare relay, the others take turns."""
-    faults = list(faults_of("proxy"))
-    if bed.server == "relay":
-        return faults
-    for name in TOWARDS_UPSTREAM:
-        keep_unable("proxy", name, (bed.server, bed.version))
-    installed = {name: found.version for name, found in found_resolvers("proxy").items()}
-    shown = [fault for fault in faults if fault.name not in TOWARDS_UPSTREAM]
-    turns = [in_turn("proxy", "", (place, fault.name), installed) for place, fault in enumerate(shown)]
-    return [fault for fault, servers in zip(shown, turns, strict=True) if bed.server in servers]
+    """Give the faults that are put before a proxy: they take turns, and the bare relay shows all."""
+    proxies = {"relay": "", **{name: found.version for name, found in found_resolvers("proxy").items()}}
+    found = []
+    for place, fault in enumerate(faults_of("proxy")):
+        able = {"relay": ""} if fault.name in TOWARDS_UPSTREAM else proxies
+        if bed.server in in_turn("proxy", "", (place, fault.name), able):
+            found.append(fault)
+        if bed.server not in able:
+            keep_unable("proxy", fault.name, (bed.server, bed.version))
+    return found
 
 
 def test_each_fault_fails_its_items(bed: Bed, right: Outcomes) -> None:

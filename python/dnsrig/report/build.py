@@ -1,7 +1,7 @@
 """Builds a run's report: report.html, report.md, summary.json and the pictures."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from dnsrig.report.grid import Grid
 from dnsrig.report.latency import Percentiles, core_percentiles
 from dnsrig.report.layout import StudyText
 from dnsrig.report.notes import Notes
-from dnsrig.report.pictures.gallery import draw_pictures, save_drawings
-from dnsrig.report.sections import Findings
+from dnsrig.report.pictures.gallery import Picture, draw_pictures, save_drawings
+from dnsrig.report.sections import Findings, Section
 from dnsrig.report.summary import ordered_cases, summarise
 from dnsrig.report.tables import case_table, ratio_table, server_table, size_table
 from dnsrig.report.verdicts import percent
@@ -34,12 +34,17 @@ STATISTICS = (
     "are wrong. More: docs/statistics.md.",
 )
 """How a report's figures were made, in sentences."""
+PICTURES = "DNSRIG_PICTURES"
+"""Environment variable: with 0 reports have no pictures, which take seconds."""
 
 
-def build_report(run: RunFolder, text: StudyText, percentiles_of: Percentiles = core_percentiles) -> Path:
+def build_report(
+    run: RunFolder, text: StudyText, percentiles_of: Percentiles = core_percentiles, *, draws: bool = True
+) -> Path:
     """Write the run's report, anew if there is one, and return the path of report.html.
 
-    `percentiles_of` merges latency histograms. Raises DiskFullError when there is no room.
+    `percentiles_of` merges latency histograms. Unless it `draws`, the report says that it has no pictures, and how to
+    have them. Raises DiskFullError when there is no room.
     """
     summary = summarise(run, text)
     grid = Grid(text, ordered_cases(group_cases(run.measurements()), text), int(run.manifest()["seed"]))
@@ -52,9 +57,8 @@ def build_report(run: RunFolder, text: StudyText, percentiles_of: Percentiles = 
         "manifest": run.manifest(),
         "command": shlex.join(run.manifest()["argv"]),
         "notes": notes.reasons(grid.cases),
-        "pictures": draw_pictures(run, grid, notes, percentiles_of)
-        if sections is None
-        else save_drawings(run, [drawing for section in sections for drawing in section.drawings]),
+        "pictures": _pictures(run, grid, notes, sections, percentiles_of) if draws else {},
+        "undrawn": "" if draws else f"Without pictures ({PICTURES}=0); dnsrig report {run.path} draws them.",
         "sections": sections,
         "machine": machine_facts(run.host()),
         "servers": server_facts(grid),
@@ -73,6 +77,14 @@ def build_report(run: RunFolder, text: StudyText, percentiles_of: Percentiles = 
     page = run.path / "report.html"
     write_text(page, _environment(html=True).get_template("report.html.j2").render(context))
     return page
+
+
+def _pictures(
+    run: RunFolder, grid: Grid, notes: Notes, sections: Sequence[Section] | None, percentiles_of: Percentiles
+) -> dict[str, Picture]:
+    if sections is None:
+        return draw_pictures(run, grid, notes, percentiles_of)
+    return save_drawings(run, [drawing for section in sections for drawing in section.drawings])
 
 
 def machine_facts(host: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -1,12 +1,13 @@
 """What every study is: a name, words for the report, its defaults, and how it runs."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from dnsrig.errors import EnvironmentLacksError, InputError
-from dnsrig.report.build import build_report
+from dnsrig.report.build import PICTURES, build_report
 from dnsrig.report.layout import StudyText
 from dnsrig.report.summary import summarise
 from dnsrig.runs.folder import RunFolder
@@ -90,7 +91,7 @@ class Study(ABC, Generic[Settings]):
 
     def build_report(self, run: RunFolder, settings: Settings) -> Path:
         """Write the run's report and give the page; raises DiskFullError when there is no room."""
-        return build_report(run, self.text(settings))
+        return build_report(run, self.text(settings), draws=os.environ.get(PICTURES) != "0")
 
     def summarise(self, run: RunFolder, settings: Settings) -> dict[str, Any]:
         """Give the object that summary.json holds."""

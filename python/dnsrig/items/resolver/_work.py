@@ -45,9 +45,13 @@ class Work:
         return self.operations * self.operation_s()
 
 
-@cache
 def verification_s() -> float:
     """Measure an RSA verification by a key of 2048 bits, of a signature that is wrong."""
+    return _least_s("verification", _verification())
+
+
+@cache
+def _verification() -> Callable[[], None]:
     key = RSAPublicNumbers(65_537, (1 << RSA_BITS) - 159).public_key()
     wrong = b"\x01" * (RSA_BITS // 8)
 
@@ -58,14 +62,13 @@ def verification_s() -> float:
             return
         raise AssertionError("a signature that nobody made is right")
 
-    return _least_s(verify)
+    return verify
 
 
-@cache
 def hash_s() -> float:
     """Measure an iteration of NSEC3 with the longest salt (RFC 5155 section 5)."""
     octets = bytes(SHA1_OCTETS + SALT_OCTETS)
-    return _least_s(lambda: hashlib.sha1(octets, usedforsecurity=False).digest())
+    return _least_s("hash", lambda: hashlib.sha1(octets, usedforsecurity=False).digest())
 
 
 def gets_calm(subject: ResolverSubject) -> bool:
@@ -83,16 +86,25 @@ def gets_calm(subject: ResolverSubject) -> bool:
     return False
 
 
-def _least_s(operation: Callable[[], object]) -> float:
-    """Give what an operation takes where nothing else is in the way, in seconds of this thread's CPU time."""
+_least: dict[str, float] = {}
+"""What operations took where least was in the way, in seconds, of all times that they were measured."""
+
+
+def _least_s(called: str, operation: Callable[[], object]) -> float:
+    """Give what an operation takes where nothing else is in the way, in seconds of this thread's CPU time.
+
+    What shares a processor's core with it makes it half as fast for as long as it stays: so the least of all that was
+    ever measured counts, and who compares it with what took long measures it once more.
+    """
     # A processor that has rested takes a moment to its full speed.
     ends_s = time.thread_time() + WARM_UP_S
     while time.thread_time() < ends_s:
         operation()
-    rounds = []
+    rounds = [_least[called]] if called in _least else []
     for _ in range(ROUNDS):
         began_s = time.thread_time()
         for _ in range(REPEATS):
             operation()
         rounds.append((time.thread_time() - began_s) / REPEATS)
-    return min(rounds)
+    _least[called] = min(rounds)
+    return _least[called]

@@ -58,7 +58,7 @@ def check(subject: ResolverSubject) -> Outcome:
     zones = [[row for row in rows if row.zone.iterations == iterations] for iterations in WORK_ITERATIONS]
     if not all(zones):
         return inconclusive("The tree has no question for this.")
-    spent_s, said, one_s = [], [], hash_s()
+    spent_s, said, one_s = [], [], 0.0
     for some in zones:
         if not gets_calm(subject):
             return inconclusive(BUSY)
@@ -70,7 +70,7 @@ def check(subject: ResolverSubject) -> Outcome:
             )
         if exchange.message is None and subject.silence():
             return inconclusive("The resolver does not answer any more.", exchange)
-        hashes = CANDIDATES * iterations
+        hashes, one_s = CANDIDATES * iterations, hash_s()
         spent_s.append(taken_s)
         said.append(
             f"{iterations} iterations: {taken_s * 1e3:.1f} ms a name; "

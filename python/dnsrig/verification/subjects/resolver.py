@@ -115,7 +115,7 @@ class ResolverSubject:
 
     def seen_of(self, name: dns.name.Name) -> Sequence[SeenQuery]:
         """Give what the tree was asked for a name, whatever its case."""
-        return [] if self.seen is None else [query for query in self.seen.since(0) if query.name == name]
+        return [] if self.seen is None else self.seen.of(name)
 
     def cpu_s(self) -> float | None:
         """Give how much CPU time it has used, in seconds; None where that cannot be seen."""

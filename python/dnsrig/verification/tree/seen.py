@@ -52,6 +52,8 @@ class SeenQueries:
     """All that came, in its order; used by several threads."""
 
     _queries: list[SeenQuery] = field(default_factory=list)
+    _by_name: dict[dns.name.Name, list[SeenQuery]] = field(default_factory=dict)
+    """The same by name, whatever its case."""
     _dropped: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -85,10 +87,18 @@ class SeenQueries:
         )
         with self._lock:
             self._queries.append(seen)
+            self._by_name.setdefault(seen.name, []).append(seen)
             if len(self._queries) > LONGEST:
-                del self._queries[: LONGEST // 2]
-                self._dropped += LONGEST // 2
+                self._drop(LONGEST // 2)
         return seen
+
+    def _drop(self, count: int) -> None:
+        """Forget the first `count`."""
+        del self._queries[:count]
+        self._dropped += count
+        self._by_name.clear()
+        for query in self._queries:
+            self._by_name.setdefault(query.name, []).append(query)
 
     def __len__(self) -> int:
         """Count all that came since the beginning."""
@@ -99,6 +109,11 @@ class SeenQueries:
         """Give what came after the first `count` queries."""
         with self._lock:
             return self._queries[max(count - self._dropped, 0) :]
+
+    def of(self, name: dns.name.Name) -> list[SeenQuery]:
+        """Give the queries for a name, whatever its case."""
+        with self._lock:
+            return list(self._by_name.get(name, ()))
 
     def below(self, name: dns.name.Name, since: int = 0) -> Iterable[SeenQuery]:
         """Give the queries at and below a name."""

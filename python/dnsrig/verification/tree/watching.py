@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import dns.message
+import dns.name
 
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.verification.lateness import Late, Lateness
@@ -198,6 +199,11 @@ class WatchedQueries(SeenQueries):
         """Give what came after the first `count` queries."""
         self._watched.catch_up()
         return super().since(count)
+
+    def of(self, name: dns.name.Name) -> list[SeenQuery]:
+        """Give the queries for a name, whatever its case."""
+        self._watched.catch_up()
+        return super().of(name)
 
 
 class WatchedLateness(Lateness):

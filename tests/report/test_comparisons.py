@@ -11,7 +11,7 @@ from dnsrig.report.compare import compare, comparison_text
 from dnsrig.report.identical import identical_pairs
 from dnsrig.report.statistics import paired_ratio
 from dnsrig.report.summary import summarise
-from dnsrig.report.verdicts import no_difference
+from dnsrig.report.verdicts import judge, no_difference
 from example_studies import DENIAL_COST
 from synthetic import Model, make_run
 
@@ -56,6 +56,21 @@ def test_a_larger_key_is_found_by_exact_response_sizes(tmp_path):
     assert sizes["nsd-none-denial"] == "no difference"
     assert sizes["nsd-nsec-denial"] == sizes["nsd-nsec3-5-denial"] == "higher"
     assert set(verdicts(found, "qps").values()) == {"no difference"}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "direction", "text"),
+    [
+        ((300.0, 300.0), "no difference", "the same in every repetition"),
+        ((300.0, 300.1), "no difference", "no difference above 0.03 %"),
+        ((300.0, 301.0), "higher", "higher by 0.3 % (exact)"),
+    ],
+)
+def test_what_matters_to_nobody_is_no_difference(sizes, direction, text):
+    ratio = paired_ratio(*([size] * 3 for size in reversed(sizes)))
+    assert ratio.exact
+    (verdict,) = judge([("response_bytes_mean", "nsd-none-denial", ratio)]).cases
+    assert (verdict.direction, verdict.text) == (direction, text)
 
 
 def test_equal_runs_rarely_differ(tmp_path):

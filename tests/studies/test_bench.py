@@ -308,11 +308,11 @@ def test_an_interruption_that_a_library_makes_an_error_of_is_one(tmp_path, monke
     folder, problems = interrupted(Interrupted(), tmp_path, monkeypatch)
     manifest = RunFolder.open(folder).manifest()
     assert (manifest["status"], manifest["reason"]) == ("interrupted", "SIGTERM")
-    assert problems == [f"interrupted; go on with: dnsrig run --resume {folder}"]
+    assert problems == [f"to go on: dnsrig run --resume {folder}"]
 
 
 def test_an_interruption_while_the_report_is_written_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setattr(conduct, "_require_measurements", lambda _: None)
     folder, problems = interrupted(InterruptedAtItsEnd(), tmp_path, monkeypatch)
     assert RunFolder.open(folder).manifest()["status"] == "complete"
-    assert problems == [f"interrupted; all is measured, for the report: dnsrig report {folder}"]
+    assert problems == [f"all is measured; for the report: dnsrig report {folder}"]

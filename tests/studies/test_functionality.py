@@ -190,7 +190,7 @@ def test_an_interruption_within_a_library_ends_the_run(tmp_path, capsys, monkeyp
     monkeypatch.setattr(bench, "begun", interrupted)
     command = ["run", "functionality", "--server", "bind,nsd", "--role", "authoritative", "--out", str(tmp_path)]
     assert run_command_line(command) == INTERRUPTED
-    assert "interrupted; go on with: dnsrig run --resume" in capsys.readouterr().err
+    assert "to go on: dnsrig run --resume" in capsys.readouterr().err
     assert json.loads((only_run(tmp_path) / "manifest.json").read_text())["status"] == "interrupted"
 
 

@@ -121,7 +121,7 @@ def test_interrupting_keeps_what_is_done_and_resuming_goes_on(dnsrig, tmp_path, 
     assert process.wait(timeout=30) == 130, said
     assert not any(Path(f"/proc/{pid}").exists() for pid in below)
     run = only_run(tmp_path)
-    assert f"dnsrig run --resume {run}" in said
+    assert f"dnsrig run --resume {run}" in said and "what is done is kept" in said
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["status"] == "interrupted"
     assert manifest["reason"] == {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}[how]

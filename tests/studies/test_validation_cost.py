@@ -400,6 +400,8 @@ def test_who_cannot_be_asked_for_counts_is_not_measured_unless_named(monkeypatch
         (["--server", "dnsmasq"], 2, "dnsmasq forwards instead"),
         (["--server", "unbound,hickory-recursor"], 2, "has no statistics that dnsrig can ask for: leave hickory-rec"),
         (["--server", "nonesuch"], 2, "there is no resolver"),
+        (["--server", "nsd"], 2, "known are bind, hickory-recursor, knot-resolver, powerdns-recursor, unbound\n"),
+        (["--server", "unbound", "--rate", "100", "--capture", __file__], 2, "test_validation_cost.py: "),
         (["--signed", "half"], 2, "'half' is not one of profile, unsigned, 2010, all"),
         (["--profile", "huge", "--server", "unbound"], 2, "internet-2022, small"),
     ],
@@ -408,3 +410,4 @@ def test_choices_that_cannot_be(dnsrig, tmp_path, arguments, code, said):
     skip_without("unbound", "knot-resolver")
     done = dnsrig("run", NAME, "--quick", "--out", tmp_path, *arguments)
     assert (done.code, said in done.err) == (code, True), done.err
+    assert not list(tmp_path.iterdir())

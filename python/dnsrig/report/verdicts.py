@@ -37,6 +37,9 @@ TOO_WIDE = (0.5, 2.0)
 LEAST_SHOWN = 0.0001
 """The smallest difference that is said not to be there: no clock or counter here tells more."""
 
+NEGLIGIBLE = 0.001
+"""A difference that is surely no larger matters to nobody, however well it is measured, as mean sizes often are."""
+
 SHOWN = (0.01, 1000.0)
 """Ends of such an interval that are printed as they are."""
 
@@ -57,11 +60,11 @@ class Verdict:
 
     @property
     def direction(self) -> str:
-        """`higher` or `lower` when the second side differs beyond noise; `no difference`; `unknown`."""
+        """`higher` or `lower` when the second side differs beyond noise and matters; `no difference`; `unknown`."""
         if self.ratio.p is None or self.p_adjusted is None:
             return UNKNOWN
         # The families "over all cases" and "case by case" are given half of the false alarms each.
-        if self.p_adjusted > FALSE_ALARMS / 2:
+        if self.p_adjusted > FALSE_ALARMS / 2 or (self.ratio.largest_compatible or 0.0) <= NEGLIGIBLE:
             return NO_DIFFERENCE
         return HIGHER if self.ratio.ratio > 1 else LOWER
 
@@ -74,7 +77,7 @@ class Verdict:
             change = signed_percent(ratio.ratio)
             return f"one repetition only ({change}): nothing can be said beyond it"
         if direction == NO_DIFFERENCE:
-            if ratio.exact:
+            if ratio.exact and ratio.ratio == 1:
                 return "the same in every repetition"
             return no_difference(ratio)
         change = percent(abs(ratio.ratio - 1))

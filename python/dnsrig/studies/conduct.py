@@ -76,7 +76,7 @@ def report(path: Path) -> tuple[Path, dict[str, Any]]:
 def _conduct(
     study: Study[Any], settings: StudySettings, run: RunFolder, watcher: Watcher
 ) -> tuple[Path, dict[str, Any]]:
-    signals = NotedSignals()
+    signals = NotedSignals("what is done is kept; ending what runs ...")
     try:
         with signals:
             study.run(settings, run, watcher)
@@ -86,7 +86,7 @@ def _conduct(
         if isinstance(error, KeyboardInterrupt) or signals.first is not None:
             run.finish("interrupted", signals.first or CTRL_C)
             _report_what_there_is(study, settings, run)
-            watcher.problem(f"interrupted; go on with: dnsrig run --resume {run.path}")
+            watcher.problem(f"to go on: dnsrig run --resume {run.path}")
             raise KeyboardInterrupt from error
         if isinstance(error, DnsrigError):
             run.finish("failed", str(error))
@@ -103,7 +103,7 @@ def _conduct(
     except (KeyboardInterrupt, Exception) as error:
         # As above.
         if isinstance(error, KeyboardInterrupt) or signals.first is not None:
-            watcher.problem(f"interrupted; all is measured, for the report: dnsrig report {run.path}")
+            watcher.problem(f"all is measured; for the report: dnsrig report {run.path}")
             raise KeyboardInterrupt from error
         raise
     return run.path, study.summarise(run, settings)

@@ -1,8 +1,10 @@
 """Which signal ended a run: all of them end in KeyboardInterrupt, which does not tell."""
 
+import os
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -13,9 +15,13 @@ _NAMES = {signal.SIGINT: CTRL_C, signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGH
 
 
 class NotedSignals:
-    """A context manager that takes note of the first signal that comes; what handled it before still does."""
+    """A context manager that takes note of the first signal that comes; what handled it before still does.
 
-    def __init__(self) -> None:
+    The user reads `said` at once: what is running takes seconds to end.
+    """
+
+    def __init__(self, said: str = "") -> None:
+        self._said = said
         self.first: str | None = None
         """Name of that signal; None before one came."""
         self._before: dict[signal.Signals, Handler] = {}
@@ -40,5 +46,8 @@ class NotedSignals:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         name = signal.Signals(number)
+        if self.first is None and self._said:
+            with suppress(OSError):
+                os.write(2, f"{_NAMES[name]}: {self._said}\n".encode())
         self.first = self.first or _NAMES[name]
         self._before[name](number, frame)

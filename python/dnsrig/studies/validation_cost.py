@@ -156,6 +156,9 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
 
     def check(self, settings: ValidationSettings) -> None:
         """Refuse settings with which nothing can be measured."""
+        if settings.capture is not None:
+            # Before an Internet is made for one that cannot be read.
+            rate_of_capture(settings.capture, settings.load_s)
         highest = max(settings.rates)
         mixes = [read_mix(text) for text in settings.transports]
         refuse_lacking(settings.servers, mixes)

@@ -49,16 +49,17 @@ def found_resolvers(role: Literal["resolver", "proxy"] | None = None) -> dict[st
     return {name: there for name, driver in resolver_drivers(role).items() if (there := driver.find()) is not None}
 
 
-def resolver_driver(name: str) -> type[Resolver]:
+def resolver_driver(name: str, wanted: Literal["resolver", "proxy"] | None = None) -> type[Resolver]:
     """Give a driver's class by its name.
 
     Raises:
-        InputError: there is none of that name; the message names the nearest ones.
+        InputError: there is none of that name; the message names the nearest ones, of the role that is `wanted`.
 
     """
-    known = resolver_drivers()
-    if name in known:
-        return known[name]
+    every = resolver_drivers()
+    if name in every:
+        return every[name]
+    known = resolver_drivers(wanted)
     hint = did_you_mean(name, known, OTHER_NAMES)
     named = f"{hint and f'{hint} '}known are {', '.join(known)}"
-    raise InputError(f"there is no resolver or proxy named {name!r}: {named}")
+    raise InputError(f"there is no {wanted or 'resolver or proxy'} named {name!r}: {named}")

@@ -53,7 +53,7 @@ class ResolverStudy(Study[Settings]):
 
     def require(self, names: Sequence[str]) -> None:
         """Raise InputError for what is no resolver or does not count, EnvironmentLacksError for a missing one."""
-        kinds = [resolver_driver(name) for name in dict.fromkeys(names)]
+        kinds = [resolver_driver(name, "resolver") for name in dict.fromkeys(names)]
         proxies = [kind.name for kind in kinds if kind.role != "resolver"]
         if proxies:
             raise InputError(f"{self.name} measures resolvers: {', '.join(proxies)} forwards instead")

@@ -67,7 +67,7 @@ def test_a_larger_key_is_found_by_exact_response_sizes(tmp_path):
     ],
 )
 def test_what_matters_to_nobody_is_no_difference(sizes, direction, text):
-    ratio = paired_ratio(*([size] * 3 for size in reversed(sizes)))
+    ratio = paired_ratio(*(dict.fromkeys(range(3), size) for size in reversed(sizes)))
     assert ratio.exact
     (verdict,) = judge([("response_bytes_mean", "nsd-none-denial", ratio)]).cases
     assert (verdict.direction, verdict.text) == (direction, text)

@@ -24,6 +24,7 @@ from dnsrig.cli.common import (
     whole_numbers,
 )
 from dnsrig.cli.run_functionality import print_published
+from dnsrig.cli.run_help import SINGLES, StudyCommand, choices_of
 from dnsrig.cli.run_resolvers import resolver_options
 from dnsrig.cli.stream import KINDS
 from dnsrig.cli.watch import TerminalWatcher
@@ -67,8 +68,6 @@ LISTS: Mapping[str, tuple[str, ...]] = {
 """Settings that are lists, with the values that they may have; none: any."""
 PROGRAMS = ("servers", "signers")
 """Options that name the programs under test."""
-SINGLES = {"transports": "transport", "threads": "server_threads", "rates": "rate_qps"}
-"""Options with a list that some studies take one value of, with the name of their setting for it."""
 OPTIONS = {
     "denials": "--denial",
     "streams": "--stream",
@@ -92,7 +91,7 @@ OPTIONS = {
 """Options that are not called like their settings."""
 
 
-@click.command()
+@click.command(cls=StudyCommand)
 @click.argument("study", required=False)
 @click.option(
     "--server",
@@ -216,7 +215,8 @@ def run(
       dnsrig run signing --quick --dry-run                  what it would measure, and how long
       dnsrig run --resume runs/20261121-214500-denial-cost
 
-    A run is a folder; its report.html is the thing to read. `dnsrig studies show STUDY` explains method and source.
+    A run is a folder; its report.html is the thing to read. `dnsrig studies show STUDY` explains method and source,
+    `dnsrig run STUDY --help` has the options of one study.
     """
     if resume is not None and (study is not None or dry_run):
         raise click.UsageError("--resume RUN goes on with the study that RUN holds; leave out STUDY and --dry-run")
@@ -296,7 +296,7 @@ def _settings(name: str, quick: bool, seed: int, choices: dict[str, Any]) -> Stu
 
 def _taken(study: Study[Any], choices: dict[str, Any]) -> dict[str, Any]:
     """Give the user's choices by the names of the study's settings; raise InputError for one that it does not have."""
-    known = {*study.settings_type.setting_names() - {"servers"}, f"{study.subject}s"}
+    known = choices_of(study)
     found: dict[str, Any] = {}
     for key, value in choices.items():
         option = OPTIONS.get(key, f"--{key.removesuffix('s') if key in PROGRAMS else key.replace('_', '-')}")

@@ -32,6 +32,7 @@ from dnsrig.cli.zone_generate import NAMES_MAX
 from dnsrig.errors import InputError, SubjectFailedError
 from dnsrig.keys import ALGORITHMS
 from dnsrig.loads import TRANSPORTS
+from dnsrig.report.answer_tables import as_tables
 from dnsrig.report.figures import short_number
 from dnsrig.studies import conduct
 from dnsrig.studies.base import Study
@@ -236,8 +237,7 @@ def run(
     else:
         if "published" in summary:
             print_published(summary)
-        for answer in summary["answers"]:
-            click.echo(f"{answer['claim']} ({answer['detail']}).")
+        _print_answers(summary["answers"])
         if not summary["answers"] and "unanswered" in summary:
             click.echo(f"No pair of cases answers the study's questions. {summary['unanswered']}".rstrip())
         _print_verdicts(summary.get("published_figures", ()))
@@ -248,6 +248,16 @@ def run(
         raise SubjectFailedError(
             f"{summary['reason']}; the report says why. To try again: dnsrig run --resume {folder}"
         )
+
+
+def _print_answers(answers: Sequence[Mapping[str, Any]]) -> None:
+    sentences, tables = as_tables(answers)
+    for table in tables:
+        click.echo(f"{table.title}:")
+        rows = [[f"{cell.text} ({cell.detail})" if cell.detail else cell.text for cell in row] for row in table.rows]
+        print_table(table.header, rows)
+    for answer in sentences:
+        click.echo(f"{answer['claim']} ({answer['detail']}).")
 
 
 def _print_verdicts(published: Sequence[Mapping[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from dnsrig.report.answer_tables import as_tables
 from dnsrig.report.cases import CaseResult, group_cases, shared_taints
 from dnsrig.report.figures import QPS, RESPONSE_BYTES
 from dnsrig.report.grid import Grid
@@ -51,8 +52,11 @@ def build_report(
     notes = Notes(shared=frozenset(shared_taints(grid.cases)))
     notes.reasons(grid.cases)
     sections = None if text.sections is None else text.sections(Findings(grid, notes, run.manifest()["facts"]))
+    sentences, answer_tables = as_tables(summary["answers"])
     context = {
         "text": text,
+        "sentences": sentences,
+        "answer_tables": answer_tables,
         "summary": summary,
         "manifest": run.manifest(),
         "command": shlex.join(run.manifest()["argv"]),

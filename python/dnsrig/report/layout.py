@@ -56,7 +56,8 @@ class RatioQuestion:
     the two cases, besides the server. `sentence` holds `{server}` and `{ratio}` ("2.1"), and may hold `{orders}`,
     the ratio's orders of magnitude ("0.3"); the report adds the interval. `no_difference` holds `{server}`, and is
     said when the run saw none. The answers to a study's first questions stand in the report's first lines.
-    `if_disturbed` is asked instead where other programs used the machine in every case.
+    `if_disturbed` is asked instead where other programs used the machine in every case. Where the run answers many
+    questions of one `table`, which is its title, they are shown as that: in the row `asked`, a column for each server.
     """
 
     figure: str
@@ -65,6 +66,8 @@ class RatioQuestion:
     sentence: str
     no_difference: str
     if_disturbed: RatioQuestion | None = None
+    table: str = ""
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

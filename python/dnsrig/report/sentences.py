@@ -14,14 +14,25 @@ from dnsrig.report.verdicts import no_difference
 
 
 @dataclass(frozen=True, slots=True)
+class _Said:
+    """What is claimed, and what it rests on, in a sentence and in a table."""
+
+    claim: str
+    detail: str
+    short: str
+    short_detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to one of a study's questions for one server."""
 
     question: RatioQuestion
     server: str
+    title: str
+    """The server's, in words."""
     ratio: RatioEstimate
-    claim: str
-    detail: str
+    said: _Said
     tainted: tuple[str, ...]
     marked: tuple[str, ...]
     """Those of `tainted` that not all cases of the run share."""
@@ -29,7 +40,7 @@ class Answer:
     @property
     def text(self) -> str:
         """The answer as one sentence, with its interval, and a second one if it is marked as tainted."""
-        sentence = f"{self.claim} ({self.detail})."
+        sentence = f"{self.said.claim} ({self.said.detail})."
         return f"{sentence} Tainted: {'; '.join(self.marked)}." if self.marked else sentence
 
     def as_json(self) -> dict[str, Any]:
@@ -38,13 +49,18 @@ class Answer:
         return {
             "figure": self.question.figure,
             "server": self.server,
+            "server_title": self.title,
+            "table": self.question.table,
+            "asked": self.question.asked,
             "of": dict(self.question.of),
             "to": dict(self.question.to),
             "ratio": ratio.ratio,
             "ci95": None if ratio.low is None or ratio.high is None else [ratio.low, ratio.high],
             "n": ratio.n,
-            "claim": self.claim,
-            "detail": self.detail,
+            "claim": self.said.claim,
+            "detail": self.said.detail,
+            "short": self.said.short,
+            "short_detail": self.said.short_detail,
             "text": self.text,
             "tainted": list(self.tainted),
             "marked": list(self.marked),
@@ -77,10 +93,10 @@ def _answer(
     ratio = paired_in_run(of, to, FIGURES[question.figure])
     if ratio is None:
         return None
-    claim, detail = _sentence(question, title, ratio)
+    said = _said(question, title, ratio)
     taints = [*of.taints, *to.taints]
     marked = merged(taint for taint in taints if taint.reason not in shared)
-    return Answer(question, server, ratio, claim, detail, tuple(merged(taints)), tuple(marked))
+    return Answer(question, server, title, ratio, said, tuple(merged(taints)), tuple(marked))
 
 
 def merged(taints: Iterable[Taint]) -> list[str]:
@@ -92,17 +108,16 @@ def merged(taints: Iterable[Taint]) -> list[str]:
     return [str(taint) for taint in by_reason.values()]
 
 
-def _sentence(question: RatioQuestion, title: str, ratio: RatioEstimate) -> tuple[str, str]:
-    """Return what is claimed, and what it rests on."""
-    orders = f"{math.log10(ratio.ratio):.1f}"
-    claim = question.sentence.format(server=title, ratio=ratio_text(ratio.ratio), orders=orders)
+def _said(question: RatioQuestion, title: str, ratio: RatioEstimate) -> _Said:
+    orders, times = f"{math.log10(ratio.ratio):.1f}", ratio_text(ratio.ratio)
+    claim = question.sentence.format(server=title, ratio=times, orders=orders)
     if ratio.low is None or ratio.high is None or ratio.p is None:
-        return claim, "one repetition, so no interval"
+        return _Said(claim, "one repetition, so no interval", times, "n = 1")
     if ratio.p > SIGNIFICANCE:
-        claim = question.no_difference.format(server=title)
-        return claim, f"{no_difference(ratio)}, n = {ratio.n}"
-    low, high = ratio_text(ratio.low), ratio_text(ratio.high)
-    return claim, f"95 % interval {low} to {high}, n = {ratio.n}"
+        said = no_difference(ratio)
+        return _Said(question.no_difference.format(server=title), f"{said}, n = {ratio.n}", said, f"n = {ratio.n}")
+    interval = f"{ratio_text(ratio.low)} to {ratio_text(ratio.high)}, n = {ratio.n}"
+    return _Said(claim, f"95 % interval {interval}", times, interval)
 
 
 def pick(cases: Sequence[CaseResult], server: str, values: Mapping[str, object]) -> CaseResult | None:

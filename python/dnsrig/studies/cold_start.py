@@ -255,6 +255,8 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
                     "what it is without",
                     no_difference=f"{{server}}, validating: no difference in {what} was seen with a warm-up by "
                     f"{METHODS[method]}",
+                    table="A warm-up makes these so many times what they are without (validating, 95 % intervals)",
+                    asked=f"{what}, {METHODS[method]}",
                 )
                 for figure, what in (
                     (UPSTREAM, "upstream queries per query"),

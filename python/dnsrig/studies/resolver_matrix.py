@@ -340,6 +340,9 @@ class ResolverMatrix(ResolverStudy[MatrixSettings]):
                     no_difference=f"{{server}}, {plain.label}: no difference in {what} was seen between zones "
                     "signed with "
                     f"{SIGNERS[key]} and unsigned ones",
+                    table=f"{plain.label}: with signed zones these are so many times what they are with unsigned ones "
+                    "(95 % intervals)",
+                    asked=f"{what}, {SIGNERS[key]}",
                 )
                 for figure, what in ((CACHE_OCTETS, "the cache"), (CPU, "CPU per query"))
                 for key in signed

@@ -378,6 +378,8 @@ def _question(figure: str, what: str, column: str) -> RatioQuestion:
         to={"validation": OFF, "traffic": column},
         sentence=f"{{server}}, last part at the highest rate: validation makes the {what} {{ratio}} times as much",
         no_difference=f"{{server}}, last part at the highest rate: no difference in {what} was seen with validation",
+        table="Validation makes these so many times as much (last part at the highest rate, 95 % intervals)",
+        asked=what,
     )
 
 

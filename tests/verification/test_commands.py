@@ -26,7 +26,6 @@ from dnsrig.verification.faults.fault import Fault
 from dnsrig.verification.faults.relay import NO_FAULT, Relay
 from dnsrig.verification.reach import LIMIT_S
 from dnsrig.verification.tree import serve
-from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Severity
 from dnsrig.verification.zones.making import VARIANTS, make_zone
@@ -228,9 +227,9 @@ def test_device_with_the_proxy_and_without(capsys, fault):
 
 
 @pytest.fixture
-def root_server(tmp_path):
+def root_server(tmp_path, trees):
     """Serve the root of the rig's tree: it answers with signatures, and does not validate."""
-    tree = make_tree(tmp_path / "tree")
+    tree = trees.copy_to(tmp_path / "tree")
     with TreeServer(tree, port=free_port()) as server:
         yield server
 

@@ -20,7 +20,7 @@ from dnsrig.verification.exchange import Endpoint
 from dnsrig.verification.item import KnownItem
 from dnsrig.verification.lateness import LATE_S, MACHINE, SERVER, ArrivalSocket, Lateness
 from dnsrig.verification.queries import Query
-from dnsrig.verification.resolver_targets import resolver_target
+from dnsrig.verification.resolver_targets import TREE_PREFIX, resolver_target
 from dnsrig.verification.runner import Result, run_items
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.subjects.resolver import ResolverSubject
@@ -29,6 +29,7 @@ from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.upstream.questions import plain_query
 from dnsrig.verification.upstream.server import Upstream
 from dnsrig.verification.verdicts import Outcome, Verdict, failed, inconclusive, not_applicable, passed
+from trees import Trees
 
 SOME, OTHER = items("resolver")[:2]
 LATE_BY_S = 1.2
@@ -292,13 +293,14 @@ def test_a_right_proxy_is_not_accused_by_a_late_server() -> None:
     )
 
 
-def test_a_resolver_of_the_rig_forgets_what_it_keeps(tmp_path: Path) -> None:
+def test_a_resolver_of_the_rig_forgets_what_it_keeps(tmp_path: Path, trees: Trees) -> None:
     """What it took for a failure while the rig was late would be asked for again in vain."""
     if why := users.why_no_namespaces():
         pytest.skip(why)
     kind = resolver_driver("unbound")
     if kind.find() is None:
         pytest.skip(f"{kind.title} is not installed: install the Debian package {kind.package}")
+    trees.copy_to(tmp_path, TREE_PREFIX)
     with resolver_target("unbound", 53, None, tmp_path) as target:
         subject = target.subjects[0]
         name = subject.fresh_host()

@@ -16,14 +16,15 @@ from dns.rdtypes.ANY.DS import DS
 from dnsrig.errors import InputError
 from dnsrig.verification.anchor_files import read_anchor_file
 from dnsrig.verification.tree import resolver_files
-from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.making import Tree
 from dnsrig.verification.tree.resolver_files import FILES, MARK, uses, write_resolver_files
 from dnsrig.verification.tree.serve import prepare_tree
+from trees import Trees
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Tree:
-    made = make_tree(tmp_path)
+def tree(tmp_path: Path, trees: Trees) -> Tree:
+    made = trees.copy_to(tmp_path)
     write_resolver_files(made, tmp_path)
     return made
 

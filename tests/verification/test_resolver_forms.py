@@ -27,9 +27,10 @@ from dnsrig.verification.subjects.known_names import RIG_NAMES
 from dnsrig.verification.subjects.resolver import BOGUS_FRESH, ResolverSubject
 from dnsrig.verification.tree.answering import answer, truncated, udp_limit, zone_for
 from dnsrig.verification.tree.cases import Status
-from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.making import Tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Verdict
+from trees import Trees
 
 HIDDEN = {RdataType.RRSIG, RdataType.NSEC, RdataType.NSEC3}
 ALIASES = 8
@@ -131,8 +132,8 @@ class FakeAsker:
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    return make_tree(tmp_path_factory.mktemp("tree"))
+def tree(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> Tree:
+    return trees.copy_to(tmp_path_factory.mktemp("tree"))
 
 
 @pytest.fixture(scope="module")

@@ -28,8 +28,9 @@ from dnsrig.verification.subjects.known_names import Question
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.told_tree import ToldTree, find_names
 from dnsrig.verification.tree.keys import new_keys
-from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.making import Tree
 from dnsrig.verification.tree.serve import TreeServer
+from trees import Trees
 
 RESOLVER = Endpoint("127.0.0.1")
 RELAY = "127.0.1.1"
@@ -134,14 +135,14 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> Iterator[Place]:
     if why := users.why_no_namespaces():
         pytest.skip(why)
     if shutil.which("ip") is None:
         pytest.skip("needs ip: install the Debian package iproute2")
     if UnboundResolver.find() is None:
         pytest.skip(f"Unbound is not installed: install the Debian package {UnboundResolver.package}")
-    tree = make_tree(tmp_path_factory.mktemp("tree"), TREE_PREFIX)
+    tree = trees.copy_to(tmp_path_factory.mktemp("tree"), TREE_PREFIX)
     settings = ResolverSettings(port=53, root_hints=tree.root_hints, trust_anchors=tree.trust_anchor_ds)
     with (
         resolver_network(tree.addresses) as network,

@@ -29,11 +29,12 @@ from dnsrig.verification.tree.making import STEPS_TO_MAKE, Tree, make_tree
 from dnsrig.verification.tree.plan import PLANS
 from dnsrig.verification.tree.serve import STEPS, TreeServer, prepare_tree, serve_tree
 from dnsrig.verification.tree.zones_spoofing import FORGED_HOST
+from trees import Trees
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    return make_tree(tmp_path_factory.mktemp("tree"))
+def tree(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> Tree:
+    return trees.copy_to(tmp_path_factory.mktemp("tree"))
 
 
 @pytest.fixture(scope="module")

@@ -30,12 +30,13 @@ from dnsrig.verification.resolver_targets import TREE_PREFIX
 from dnsrig.verification.runner import Result, run_items
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.cases import BOGUS, TableRow
-from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.making import Tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.tree.zones_costly import LONG_SALT
 from dnsrig.verification.verdicts import Verdict
 from matrix_record import keep, keep_right, keep_unable, passed_of
 from rate_limits import BY_THE_CLOCK
+from trees import Trees
 from turns import ALL_SERVERS, TIMEOUT_S, chosen_with, in_turn
 
 pytestmark = pytest.mark.timeout(TIMEOUT_S)
@@ -165,12 +166,12 @@ class Running:
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+def tree(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> Tree:
     if why := users.why_no_namespaces():
         pytest.skip(why)
     if shutil.which("ip") is None:
         pytest.skip("needs ip: install the Debian package iproute2")
-    return make_tree(tmp_path_factory.mktemp("tree"), TREE_PREFIX)
+    return trees.copy_to(tmp_path_factory.mktemp("tree"), TREE_PREFIX)
 
 
 @pytest.fixture(scope="module", params=RESOLVERS)

@@ -10,22 +10,22 @@ import dns.rcode
 import pytest
 from dns.rdatatype import RdataType
 from dnsrig.verification.tree import zones_down
-from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.tree.zones_cookies import CLIENT_OCTETS, DEMANDED, FORGED, WITH_COOKIES, cookie_of, put_cookie
 from dnsrig.verification.tree.zones_down import DOWN_AFTER_S, GOES_DOWN
 from dnsrig.verification.tree.zones_empty_names import DENIES_EMPTY, FEW, REFUSES_EMPTY
 from dnsrig.verification.tree.zones_spoofing import FORGED_HOST
 from dnsrig.verification.tree.zones_unproven import UNPROVEN
+from trees import Trees
 
 CLIENT = ("127.0.0.1", 1)
 COOKIE = b"dnsrig-c"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> TreeServer:
+def server(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> TreeServer:
     folder: Path = tmp_path_factory.mktemp("tree")
-    return TreeServer(make_tree(folder))
+    return TreeServer(trees.copy_to(folder))
 
 
 def responses(

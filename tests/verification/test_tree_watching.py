@@ -17,18 +17,19 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.resolver_targets import resolver_target
 from dnsrig.verification.subjects.known_names import UNSIGNED
 from dnsrig.verification.subjects.resolver import ResolverSubject
-from dnsrig.verification.tree.making import Tree, make_tree
+from dnsrig.verification.tree.making import Tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.tree.watching import NAME, WatchedTree
 from dnsrig.verification.verdicts import Verdict
+from trees import Trees
 
 PREFIX = "127.53.1"
 MANY = 500
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    return make_tree(tmp_path_factory.mktemp("tree"), PREFIX)
+def tree(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> Tree:
+    return trees.copy_to(tmp_path_factory.mktemp("tree"), PREFIX)
 
 
 @pytest.fixture

@@ -32,11 +32,11 @@ from dnsrig.verification.resolver_targets import TREE_PREFIX
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.resolver import ResolverSubject, simplest_query
 from dnsrig.verification.tree.keys import ZoneKeys
-from dnsrig.verification.tree.making import make_tree
 from dnsrig.verification.tree.rolling_root import RollingRoot
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Evidence, Verdict
 from matrix_record import WEAK, WEAK_ANCHORS, keep, keep_right, passed_of
+from trees import Trees
 from turns import EVERY_ITEM, TIMEOUT_S
 
 pytestmark = pytest.mark.timeout(TIMEOUT_S)
@@ -88,9 +88,9 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> Iterator[Place]:
     skip_without_namespaces()
-    tree = make_tree(tmp_path_factory.mktemp("tree"), TREE_PREFIX)
+    tree = trees.copy_to(tmp_path_factory.mktemp("tree"), TREE_PREFIX)
     with resolver_network(tree.addresses) as network, TreeServer(tree, network.tree.make_socket) as served:
         yield Place(network.resolver, served)
 

@@ -9,9 +9,10 @@ import pytest
 from dnsrig.hosts.network import users
 from dnsrig.items.catalogue import items
 from dnsrig.servers.resolvers.unbound import UnboundResolver
-from dnsrig.verification.resolver_targets import resolver_target
+from dnsrig.verification.resolver_targets import TREE_PREFIX, resolver_target
 from dnsrig.verification.runner import run_items
 from dnsrig.verification.verdicts import Verdict
+from trees import Trees
 
 SERVER = "server:\n"
 ABOUT_BOGUS = [
@@ -23,6 +24,13 @@ NOT_OF_VALIDATION = {"F-opcodes"}
 ALL = {known.item.id for known in ABOUT_BOGUS} - NOT_OF_VALIDATION
 
 
+@pytest.fixture
+def folder(tmp_path: Path, trees: Trees) -> Path:
+    """A folder in which the tree is found."""
+    trees.copy_to(tmp_path, TREE_PREFIX)
+    return tmp_path
+
+
 @pytest.mark.parametrize(
     ("setting", "expected", "said"),
     [
@@ -32,7 +40,7 @@ ALL = {known.item.id for known in ABOUT_BOGUS} - NOT_OF_VALIDATION
     ids=["ignores-dates", "answers-what-is-bogus"],
 )
 def test_what_a_validator_is_set_up_to_accept_fails_its_items_alone(
-    setting: str, expected: set[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    setting: str, expected: set[str], said: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if why := users.why_no_namespaces():
         pytest.skip(why)
@@ -46,7 +54,7 @@ def test_what_a_validator_is_set_up_to_accept_fails_its_items_alone(
         return files | {"unbound.conf": files["unbound.conf"].replace(SERVER, f"{SERVER}    {setting}\n", 1)}
 
     monkeypatch.setattr(UnboundResolver, "render", weakly)
-    with resolver_target("unbound", 53, None, tmp_path) as target:
+    with resolver_target("unbound", 53, None, folder) as target:
         results = run_items(ABOUT_BOGUS, target.subject, lateness=target.lateness)
     failures = {one.item.id: one.outcome.reason for one in results if one.outcome.verdict is Verdict.FAIL}
     # A record by SHA-1 alone beside a wrong one: Unbound as shipped takes it.

@@ -16,6 +16,9 @@ from dnsrig.report.pictures.whiskers import draw_whisker, whisker_limit
 _BAR = 0.78
 _ROOM_FOR_LABELS = 1.42
 _INCHES_A_BAR = 0.2
+_TAINTED = "tainted (letters: why, in the report)"
+_LEAST_IN = 0.9
+"""Less has no room for what stands at the axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[Publis
     rate that the generator bounded is marked as "at least".
     """
     groups = [*grid.servers, *(group.label for group in published)]
-    height = 0.1 + _INCHES_A_BAR * len(groups) * (len(grid.rows) + 0.8)
+    height = max(_LEAST_IN, 0.1 + _INCHES_A_BAR * len(groups) * (len(grid.rows) + 0.8))
     figure, panels = column_panels(grid, height, grid.columns)
     bars = {
         column: [
@@ -67,7 +70,7 @@ def draw_bars(grid: Grid, figure_key: str, notes: Notes, published: tuple[Publis
         axes.set_ylim(_place(grid, len(groups) - 1, len(grid.rows)), -1.0)
     entry = FIGURES[figure_key]
     figure.supxlabel(f"{entry.title} [{entry.unit}]" if entry.unit else entry.title, fontsize="medium")
-    hatch = plots.Patch(facecolor="none", edgecolor=INK, hatch="////", linewidth=0, label="tainted")
+    hatch = plots.Patch(facecolor="none", edgecolor=INK, hatch="////", linewidth=0, label=_TAINTED)
     legend_of_rows(figure, grid, *([hatch] if any(case.taints for case in grid.cases) else []))
     return figure
 

@@ -24,7 +24,7 @@ from dnsrig.studies.resolving.place import place_of
 from dnsrig.studies.resolving.room import GB, require_disk
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.sockets import addresses_for
-from dnsrig.studies.resolving.trees import make_internet
+from dnsrig.studies.resolving.trees import check_profile, make_internet
 from dnsrig.studies.settings import StudySettings
 from dnsrig.wording import counted
 
@@ -74,6 +74,7 @@ class ResolverStudy(Study[Settings]):
         """Refuse settings with which nothing can be measured."""
         if not settings.servers:
             raise EnvironmentLacksError("no resolver is installed; for example: apt-get install unbound")
+        check_profile(settings)
         check_blocks(self.blocks(settings))
 
     def prepare(self, settings: Settings) -> None:

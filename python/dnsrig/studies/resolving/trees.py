@@ -184,6 +184,19 @@ def profile_path(run: RunFolder, tree: str) -> Path:
     return run.path / "inputs" / f"internet-{tree.replace(' ', '-')}.toml"
 
 
+def check_profile(settings: ResolverStudySettings) -> None:
+    """Refuse a profile of which no Internet can be made, before a run is begun for it.
+
+    Raises:
+        InputError: the profile cannot be read, or is none, or has too few or too many domains.
+
+    """
+    profile_text(settings.profile)
+    _core.Internet(
+        settings.profile, seed=settings.seed, signed_at_s=0, domains=settings.domains, distances=settings.distances
+    )
+
+
 def make_internet(
     settings: ResolverStudySettings, tree: str, run: RunFolder, memory_mib: int = LEAST_MIB
 ) -> _core.Internet:

@@ -50,7 +50,7 @@ harnesses:
 	$(CARGO_TEST) --no-run
 
 # Most tests wait for servers, so files run beside each other; TEST_WORKERS=0 runs all in one process.
-TEST_WORKERS ?= 6
+TEST_WORKERS ?= 4
 test-python:
 	$(BIN)/pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations=25
 

@@ -235,15 +235,21 @@ def test_bogus_data_are_what_cd_gives(running: Running) -> None:
 
 def test_right_resolvers_pass_all_items(running: Running) -> None:
     results = running.verify(NO_FAULT)
+    # What seems wrong with a cost is tried once more: other tests may have made it another one.
+    known = running.known_items()
+    costs = [one for one in results if one.item.runs_alone and one.item.id not in ONLY_AT_FIRST]
+    again = {one.item.id for one in costs if (one.outcome.verdict == Verdict.FAIL) != (one.item.id in known)}
+    if again:
+        results = [one for one in results if one.item.id not in again] + running.verify(NO_FAULT, only=again)
     failures = {result.item.id: result.outcome.reason for result in results if result.outcome.verdict == Verdict.FAIL}
     keep_right("resolver", (running.server, running.version), failures, passed_of(results))
     # What costs time cannot be told on a machine that has none.
     untold = {one.item.id for one in results if one.item.runs_alone and one.outcome.verdict == Verdict.INCONCLUSIVE}
     by_chance = running.unsteady_items() | untold
-    shown = [(one.item.id, one.outcome) for one in results if one.item.id in set(failures) - running.known_items()]
-    assert set(failures) - by_chance == running.known_items() - by_chance, shown
-    known = known_deviations("resolver", running.server, running.version)
-    assert {item: said for item, said in failures.items() if why_known(known, item, said) is None} == {}
+    shown = [(one.item.id, one.outcome) for one in results if one.item.id in set(failures) - known]
+    assert set(failures) - by_chance == known - by_chance, shown
+    deviations = known_deviations("resolver", running.server, running.version)
+    assert {item: said for item, said in failures.items() if why_known(deviations, item, said) is None} == {}
     untold |= DOUBTFUL | UNTOLD.get(running.server, set())
     judged = [one for one in results if one.item.id not in untold]
     assert {result.item.id: result.outcome for result in judged if result.outcome.verdict == Verdict.INCONCLUSIVE} == {}

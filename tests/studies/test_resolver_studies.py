@@ -517,6 +517,9 @@ def test_large_answers_meet_the_conditions_of_the_path(tmp_path):
     path = {name: of_cell(found, "rsa-2048", name)["path"] for name in paths}
     assert min(path[name]["fragments"] for name in ("ethernet", "mtu-1280")) > 0
     assert path["no-fragments"]["dropped"] > 0
+    # That is what the path is for, and no fault of the Internet.
+    dropping = of_cell(found, "rsa-2048", "no-fragments")
+    assert dropping["upstream"]["dropped"] > 0 and bench.UNSENT not in dropping["tainted"]
     assert {path[name]["dropped"] for name in ("ethernet", "mtu-1280")} == {path["no-fragments"]["fragments"]} == {0}
     assert all(of_cell(found, "unsigned", name)["path"] == {"dropped": 0, "fragments": 0} for name in paths)
     # What is lost is asked for again, and is there in the end.

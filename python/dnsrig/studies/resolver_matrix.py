@@ -1,7 +1,7 @@
 """resolver-matrix: does a resolver resolve and validate over bad paths, and at what cost (JPRS-2010, case 2)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any, ClassVar
 
@@ -29,7 +29,7 @@ from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist
 from dnsrig.servers.programs import find_program
 from dnsrig.studies.bench import Observation, Outcome, observe
 from dnsrig.studies.resolving import asked, jprs_2010, sections, words
-from dnsrig.studies.resolving.bench import GIVEN, ResolverBench
+from dnsrig.studies.resolving.bench import GIVEN, UNSENT, ResolverBench
 from dnsrig.studies.resolving.cases import ResolverCase, Traffic
 from dnsrig.studies.resolving.conditions import (
     CONDITIONS,
@@ -153,8 +153,9 @@ class MatrixBench(ResolverBench):
         before = path_counts(where, case.condition)
         outcome = self._measured_or_not(case, server, where, port)
         after = path_counts(where, case.condition)
-        outcome.more["path"] = {key: count - before[key] for key, count in after.items()}
-        return outcome
+        path = {key: count - before[key] for key, count in after.items()}
+        outcome.more["path"] = path
+        return replace(outcome, tainted=_beside_the_path(outcome, path))
 
     def _measured_or_not(self, case: ResolverCase, server: Measured, where: Place, port: int) -> Outcome:
         try:
@@ -195,6 +196,12 @@ class MatrixBench(ResolverBench):
             if is_under_way:
                 raise
             raise NoLoadError(str(error)) from error
+
+
+def _beside_the_path(outcome: Outcome, path: Mapping[str, int]) -> list[str]:
+    """Give why a case is tainted, beside what its path is for: what that drops, the Internet could not send."""
+    is_the_path = outcome.more.get("upstream", {}).get("dropped", 0) <= path["dropped"]
+    return [reason for reason in outcome.tainted if not (is_the_path and reason == UNSENT)]
 
 
 def unanswered(case: ResolverCase, reason: str, observed: Observation) -> Outcome:

@@ -44,6 +44,8 @@ GIVEN = "none"
 """The bottleneck of a load whose rate is given."""
 SAMPLES = 30
 SAMPLED_EACH_S = (0.1, 1.0)
+UNSENT = "the simulated Internet could not send some of its answers"
+"""Why a case is tainted."""
 FAILURES_TOLERATED = 0.01
 """Share of SERVFAIL from which a case's figures are of something else than resolution."""
 BUSY = 0.9
@@ -405,5 +407,5 @@ def _faults(load: Mapping[str, Any], upstream: Mapping[str, Any]) -> list[str]:
             "signatures meanwhile: give it more memory (--internet-memory)"
         )
     if upstream["dropped"]:
-        found.append("the simulated Internet could not send some of its answers")
+        found.append(UNSENT)
     return found

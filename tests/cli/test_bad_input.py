@@ -190,6 +190,23 @@ def test_a_folder_that_is_no_run(dnsrig, tmp_path):
     refused(dnsrig("run", "--resume", tmp_path), 2, "not a run's folder")
 
 
+def test_what_a_resumed_run_is_of_is_chosen_already(dnsrig, tmp_path):
+    more = ["cold-start", "--server", "nsd", "--seed", 9, "--quick"]
+    refused(dnsrig("run", "--resume", tmp_path, *more), 2, "leave out STUDY, --server, --quick, --seed")
+
+
+def test_a_profile_that_is_a_file_is_not_printed_as_nothing(dnsrig, tmp_path):
+    mine = tmp_path / "mine.toml"
+    mine.write_text(dnsrig("internet", "profile", "small").out)
+    refused(dnsrig("internet", "profile", mine), 2, "profiles are printed by their names")
+
+
+def test_a_run_that_could_not_print_its_result_does_not_begin(tmp_path):
+    command = f"exec {sys.executable} -m dnsrig run denial-cost --server embedded --quick --out {tmp_path} >&-"
+    assert subprocess.run(["sh", "-c", command], check=False, timeout=60).returncode == 3
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_taken_port(dnsrig, small_zone):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))

@@ -1,5 +1,6 @@
 """A run's folder: never overwritten, never half written, honest about how it ended."""
 
+import contextlib
 import errno
 import json
 import os
@@ -278,6 +279,16 @@ def small_disk(tmp_path):
         pytest.skip(f"a tmpfs cannot be mounted here: {mounted.stderr.decode().strip()}")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_disk_without_any_room_has_no_folder_afterwards(small_disk):
+    filler = small_disk / "filler"
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    with pytest.raises(EnvironmentLacksError, match=f"no room left on the disk for a run in {small_disk}"):
+        new_run(small_disk)
+    assert list(small_disk.iterdir()) == [filler]
 
 
 def test_a_disk_that_is_really_full_still_leaves_a_marked_run(small_disk):

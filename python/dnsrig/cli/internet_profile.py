@@ -7,6 +7,7 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import FiniteRange, WholeNumber, chosen_seed, seed_option
 from dnsrig.cli.internet_options import domains_option, profile_option
+from dnsrig.errors import InputError
 from dnsrig.runs.writing import DiskFullError, unwritable, write_text
 
 MOST_QUESTIONS = 20_000_000
@@ -22,7 +23,10 @@ def profile(name: str) -> None:
       dnsrig internet profile internet-2022 > mine.toml
       dnsrig internet serve --profile mine.toml
     """
-    click.echo(_core.Internet.profile_text(name), nl=False)
+    text = _core.Internet.profile_text(name)
+    if not text:
+        raise InputError(f"{name}: profiles are printed by their names, such as small; a file is there already")
+    click.echo(text, nl=False)
 
 
 @click.command()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from dnsrig.cli.common import (
     CLIENTS,
@@ -27,6 +28,7 @@ from dnsrig.cli.run_functionality import print_published
 from dnsrig.cli.run_help import SINGLES, StudyCommand, choices_of
 from dnsrig.cli.run_resolvers import resolver_options
 from dnsrig.cli.stream import KINDS
+from dnsrig.cli.streams import check_output_is_open
 from dnsrig.cli.watch import TerminalWatcher
 from dnsrig.cli.zone_generate import NAMES_MAX
 from dnsrig.errors import InputError, SubjectFailedError
@@ -219,8 +221,10 @@ def run(
     A run is a folder; its report.html is the thing to read. `dnsrig studies show STUDY` explains method and source,
     `dnsrig run STUDY --help` has the options of one study.
     """
-    if resume is not None and (study is not None or dry_run):
-        raise click.UsageError("--resume RUN goes on with the study that RUN holds; leave out STUDY and --dry-run")
+    if resume is not None and (others := _chosen_beside_resume(click.get_current_context())):
+        raise click.UsageError(f"--resume RUN goes on with what RUN holds; leave out {', '.join(others)}")
+    # Hours of measuring are not to end with a result that nobody can read.
+    check_output_is_open()
     if dry_run and study is not None:
         _print_plan(study, conduct.plan(study, _settings(study, quick, chosen_seed(seed), choices)), as_json)
         return
@@ -248,6 +252,16 @@ def run(
         raise SubjectFailedError(
             f"{summary['reason']}; the report says why. To try again: dnsrig run --resume {folder}"
         )
+
+
+def _chosen_beside_resume(context: click.Context) -> list[str]:
+    """Name what was given on the command line and is of a new run."""
+    of_any_run = {"resume", "as_json"}
+    return [
+        one.opts[0] if isinstance(one, click.Option) else "STUDY"
+        for one in context.command.params
+        if one.name not in of_any_run and context.get_parameter_source(one.name or "") == ParameterSource.COMMANDLINE
+    ]
 
 
 def _print_answers(answers: Sequence[Mapping[str, Any]]) -> None:

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from jsonschema import Draft202012Validator
 
 from dnsrig import __version__
-from dnsrig.errors import InputError
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.runs.host import describe_host
 from dnsrig.runs.process import is_alive, process_identity
 from dnsrig.runs.tables import write_tables
@@ -51,7 +51,7 @@ class RunFolder:
         """Make a new folder below `parent`, named after time and study, whose manifest says `running`.
 
         `settings` is the resolved configuration, as JSON. Raises what `unwritable` gives when `parent` cannot be
-        written, DiskFullError when there is no room.
+        written, DiskFullError when there is no room, or EnvironmentLacksError when there is none for a run at all.
         """
         started = datetime.now().astimezone()
         run = cls(_new_folder(parent, f"{started:%Y%m%d-%H%M%S}-{study}"))
@@ -78,6 +78,11 @@ class RunFolder:
             for name in ("inputs", "servers", "measurements"):
                 (run.path / name).mkdir()
         except DiskFullError as error:
+            if not (run.path / "manifest.json").exists():
+                # There is nothing to go on with.
+                shutil.rmtree(run.path, ignore_errors=True)
+                said = f"no room left on the disk for a run in {parent}; free some space, or choose another folder"
+                raise EnvironmentLacksError(said) from error
             run._mark_disk_full(error)
             raise
         return run

@@ -240,7 +240,7 @@ class UpResolver:
 
 @pytest.mark.parametrize("intervals", [0, 1])
 def test_only_a_load_of_which_nothing_was_sent_is_said_not_to_have_been(monkeypatch, intervals):
-    monkeypatch.setattr(resolver_matrix, "path_counts", lambda *_: {})
+    monkeypatch.setattr(resolver_matrix, "path_counts", lambda *_: {"dropped": 0})
 
     def load(self, server, where, traffic, port, *, on_start, on_second, is_warm_up):
         for _ in range(intervals):
@@ -261,7 +261,7 @@ def test_only_a_load_of_which_nothing_was_sent_is_said_not_to_have_been(monkeypa
 
 
 def test_a_load_after_which_there_are_no_counts_was_sent(monkeypatch):
-    monkeypatch.setattr(resolver_matrix, "path_counts", lambda *_: {})
+    monkeypatch.setattr(resolver_matrix, "path_counts", lambda *_: {"dropped": 0})
 
     def hangs(*_):
         raise SubjectFailedError("it takes no commands")

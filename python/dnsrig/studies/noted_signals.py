@@ -20,7 +20,7 @@ class NotedSignals:
     The user reads `said` at once: what is running takes seconds to end.
     """
 
-    def __init__(self, said: str = "") -> None:
+    def __init__(self, said: str) -> None:
         self._said = said
         self.first: str | None = None
         """Name of that signal; None before one came."""
@@ -46,7 +46,7 @@ class NotedSignals:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         name = signal.Signals(number)
-        if self.first is None and self._said:
+        if self.first is None:
             with suppress(OSError):
                 os.write(2, f"{_NAMES[name]}: {self._said}\n".encode())
         self.first = self.first or _NAMES[name]

@@ -28,25 +28,25 @@ __all__ = (
     "matplotlib",
 )
 _MODULES = {
-    "Artist": "artist",
-    "Axes": "axes",
-    "Figure": "figure",
-    "FixedLocator": "ticker",
-    "FuncFormatter": "ticker",
-    "Line2D": "lines",
-    "LogLocator": "ticker",
-    "MaxNLocator": "ticker",
-    "NullLocator": "ticker",
-    "Patch": "patches",
+    "Artist": "matplotlib.artist",
+    "Axes": "matplotlib.axes",
+    "Figure": "matplotlib.figure",
+    "FixedLocator": "matplotlib.ticker",
+    "FuncFormatter": "matplotlib.ticker",
+    "Line2D": "matplotlib.lines",
+    "LogLocator": "matplotlib.ticker",
+    "MaxNLocator": "matplotlib.ticker",
+    "NullLocator": "matplotlib.ticker",
+    "Patch": "matplotlib.patches",
+    "dates": "matplotlib.dates",
+    "matplotlib": "matplotlib",
 }
+"""Where each name is: in a module, or the module itself."""
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for (PEP 562)."""
-    if name == "matplotlib":
-        return importlib.import_module(name)
-    if name == "dates":
-        return importlib.import_module("matplotlib.dates")
     if name not in _MODULES:
         raise AttributeError(name)
-    return getattr(importlib.import_module(f"matplotlib.{_MODULES[name]}"), name)
+    module = importlib.import_module(_MODULES[name])
+    return module if module.__name__.endswith(name) else getattr(module, name)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -52,7 +53,7 @@ class SeenQueries:
     """All that came, in its order; used by several threads."""
 
     _queries: list[SeenQuery] = field(default_factory=list)
-    _by_name: dict[dns.name.Name, list[SeenQuery]] = field(default_factory=dict)
+    _by_name: defaultdict[dns.name.Name, list[SeenQuery]] = field(default_factory=lambda: defaultdict(list))
     """The same by name, whatever its case."""
     _dropped: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -87,7 +88,7 @@ class SeenQueries:
         )
         with self._lock:
             self._queries.append(seen)
-            self._by_name.setdefault(seen.name, []).append(seen)
+            self._by_name[seen.name].append(seen)
             if len(self._queries) > LONGEST:
                 self._drop(LONGEST // 2)
         return seen
@@ -98,7 +99,7 @@ class SeenQueries:
         self._dropped += count
         self._by_name.clear()
         for query in self._queries:
-            self._by_name.setdefault(query.name, []).append(query)
+            self._by_name[query.name].append(query)
 
     def __len__(self) -> int:
         """Count all that came since the beginning."""

@@ -132,7 +132,7 @@ def test_a_dry_run_is_of_a_new_run_of_a_study_that_knows_its_cases(dnsrig, tmp_p
     assert dnsrig("run", "denial-cost", "--server", "embedded", "--dry-run", "--json").json["measurements"] == 45
     for arguments, said in (
         (["encrypted-cost", "--server", "embedded"], "has no --dry-run"),
-        (["--resume", tmp_path], "leave out STUDY and --dry-run"),
+        (["--resume", tmp_path], "leave out --dry-run"),
     ):
         done = dnsrig("run", *arguments, "--dry-run", cwd=tmp_path)
         assert done.code == 2 and said in done.err

@@ -133,7 +133,7 @@ fn open_mix(config: &LoadConfig, plan: &Plan) -> Result<Mix, LoadError> {
     if config.tcp_fallback {
         let of_udp = |route: &&Route| route.transport == TransportKind::Udp;
         let server = routes.iter().find(of_udp).map(|route| route.server);
-        routes.extend(server.map(|server| Route::new(TransportKind::Tcp, server)));
+        routes.extend(server.map(Route::of_truncated));
     }
     let transports = routes
         .iter()

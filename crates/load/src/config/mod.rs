@@ -44,7 +44,8 @@ pub struct LoadConfig {
     pub dress: DressSettings,
     /// Of all that is random.
     pub seed: u64,
-    /// Queries over UDP whose answer is truncated are sent again over TCP (RFC 7766 section 5).
+    /// Queries over UDP whose answer is truncated are sent again over TCP (RFC 7766 section 5), each client's over a connection that it
+    /// closes when it has the answers.
     pub tcp_fallback: bool,
     /// Instead of sending queries, the schedule opens sessions; each client's earlier one is closed.
     pub sessions_only: bool,

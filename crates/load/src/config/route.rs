@@ -26,6 +26,14 @@ pub struct Route {
 }
 
 impl Route {
+    /// The route by which what was truncated over UDP is asked for again (RFC 7766 section 5): a stub resolver closes the connection
+    /// when it has its answers, and does not keep one of the few that a server serves at a time.
+    pub(crate) fn of_truncated(server: SocketAddr) -> Self {
+        let mut route = Self::new(TransportKind::Tcp, server);
+        route.sessions.idle = Some(Duration::ZERO);
+        route
+    }
+
     /// A route with the defaults: one socket or session a thread, sessions used as long as they last and resumed.
     pub fn new(transport: TransportKind, server: SocketAddr) -> Self {
         Self {

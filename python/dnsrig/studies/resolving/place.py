@@ -142,6 +142,8 @@ def place_of(internet: _core.Internet, threads: int = 1, client_addresses: int =
         # More clients than the usual ports suffice for have a socket each; where that may not be set, loads say so.
         with suppress(EnvironmentLacksError):
             clients.set_kernel("net/ipv4/ip_local_port_range", " ".join(map(str, CLIENT_PORTS)))
+            # Who asks again over TCP what was truncated closes the connection: its port is to be had after a second.
+            clients.set_kernel("net/ipv4/tcp_tw_reuse", "1")
         for prefix in prefixes:
             if ipv6 or ":" not in prefix:
                 resolver.add_route(prefix, INTERNET_INSIDE.ipv6 if ":" in prefix else INTERNET_INSIDE.ipv4)

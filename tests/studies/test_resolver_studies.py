@@ -23,7 +23,7 @@ from dnsrig.studies.resolving import bench, probes, streams, timeline
 from dnsrig.studies.resolving.cases import TREE, Traffic
 from dnsrig.studies.resolving.place import Place
 from dnsrig.studies.resolving.streams import EDNS_SIZE, questions_of
-from dnsrig.studies.resolving.trees import profile_path, profile_text
+from dnsrig.studies.resolving.trees import profile_path
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without
 
 NAMES = ("full-cache", "cold-start", "resolver-cost", "resolver-matrix")
@@ -63,7 +63,7 @@ def made(tmp_path):
         for tree in trees:
             # What a run does when it makes its Internets.
             profile_path(run, tree).parent.mkdir(exist_ok=True)
-            profile_path(run, tree).write_text(profile_text(chosen.profile), encoding="utf-8")
+            profile_path(run, tree).write_text(_core.Internet.profile_text(chosen.profile), encoding="utf-8")
         return study(name).streams(chosen, run, dict.fromkeys(trees, internet))
 
     return make
@@ -503,7 +503,26 @@ def test_the_matrix_says_where_it_resolves_and_validates(tmp_path, monkeypatch):
         if "tcp-only" in name:
             assert (item["resolves"]["answered"], item["load"]["answered"]) == (0, 0)
             assert any("no load was sent: 192.168.53.1:53 gave no answer" in reason for reason in item["tainted"])
-    assert "fails (0 of 8 answered) |" in (run.path / "report.md").read_text()
+    report = (run.path / "report.md").read_text()
+    assert "fails (0 of 8 answered) |" in report and "(pictures/resolves.png)" in report
+
+
+@pytest.mark.parametrize(
+    ("key", "cell", "counts", "text"),
+    [
+        ("p-256", "ethernet-anchor-do1", (8, 8, 8, True), "validates"),
+        ("p-256", "ethernet-anchor-do1", (8, 8, 7, True), "7 of 8 secure"),
+        ("p-256", "ethernet-anchor-do1", (8, 6, 6, True), "6 of 8"),
+        ("p-256", "ethernet-anchor-do1", (8, 0, 0, True), "fails"),
+        ("p-256", "ethernet-anchor-do1", (8, 8, 8, False), "fails"),
+        ("p-256", "ethernet-no-anchor-do1", (8, 8, 0, True), "resolves"),
+        ("unsigned", "ethernet-anchor-do1", (8, 8, 0, True), "resolves"),
+    ],
+)
+def test_a_tile_says_what_its_cell_has(monkeypatch, key, cell, counts, text):
+    monkeypatch.setattr(resolver_matrix, "_probed", lambda _: counts)
+    tile = resolver_matrix._tile(SimpleNamespace(case={"key": key, "cell": cell}))
+    assert tile.text == text and (tile.colour == resolver_matrix.WELL) == (text == "validates")
 
 
 def test_large_answers_meet_the_conditions_of_the_path(tmp_path):

@@ -22,6 +22,8 @@ class Drawing:
     name: str
     caption: str
     draw: Callable[[], Figure]
+    has_letters: bool = False
+    """Whether letters in it refer to the notes on tainted cases, which have to stand below it then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,11 @@ from dnsrig.report.figures import (
     UPSTREAM_OCTETS,
     UPSTREAM_TCP,
 )
+from dnsrig.report.grid import Grid
 from dnsrig.report.layout import Axis, RatioQuestion, StudyText
-from dnsrig.report.sections import Findings, Section
+from dnsrig.report.pictures import plots
+from dnsrig.report.pictures.tiles import BADLY, PARTLY, PLAIN, WELL, Panel, Tile, draw_tiles
+from dnsrig.report.sections import Drawing, Findings, Section
 from dnsrig.report.tables import Cell, Table
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.dnsdist import Dnsdist, find_dnsdist
@@ -410,11 +413,55 @@ def _resolves_section(findings: Findings) -> Section:
         )
         header = ("", *(row.label for row in grid.rows))
         tables.append(Table(f"{grid.titles[server]}: answers without an error, and with AD", header, rows))
+    drawing = Drawing(
+        "resolves",
+        "Where each resolver resolves and validates: by path, trust anchor and DO bit of clients (down), and by the "
+        "key that zones are signed with (across).",
+        lambda: _tiles(grid),
+    )
     words_of = (
         f"Of {PROBES} questions a repetition, all repetitions together. An answer with AD is one that the resolver has "
         "found secure (RFC 4035 section 3.2.3); without a trust anchor there is none."
     )
-    return Section("Does it resolve, does it validate?", (words_of, *_untouched(findings)), tables=tuple(tables))
+    return Section(
+        "Does it resolve, does it validate?", (words_of, *_untouched(findings)), (drawing,), tables=tuple(tables)
+    )
+
+
+def _tiles(grid: Grid) -> plots.Figure:
+    panels = [
+        Panel(
+            grid.titles[server],
+            [[_tile(grid.cell(server, row, column)) for row in grid.rows] for column in grid.columns],
+        )
+        for server in grid.servers
+    ]
+    lines = [grid.column_label(column) for column in grid.columns]
+    legend = {WELL: "validates", PLAIN: "resolves", PARTLY: "in part", BADLY: "fails"}
+    return draw_tiles(panels, lines, [row.label for row in grid.rows], legend)
+
+
+def _tile(case: CaseResult | None) -> Tile:
+    found = _probed(case)
+    if case is None or found is None:
+        return Tile("-", None)
+    asked, answered, secure, has_load = found
+    if not answered or not has_load:
+        return Tile("fails", BADLY)
+    if answered < asked:
+        return Tile(f"{answered} of {asked}", PARTLY)
+    if case.case["key"] == UNSIGNED or not COLUMNS[str(case.case["cell"])].validates:
+        return Tile("resolves", PLAIN)
+    return Tile("validates", WELL) if secure == asked else Tile(f"{secure} of {asked} secure", PARTLY)
+
+
+def _probed(case: CaseResult | None) -> tuple[int, int, int, bool] | None:
+    """Count questions before loads, answers, secure ones, and say whether a load was answered; None: no cell."""
+    probes = [] if case is None else [item["resolves"] for item in case.measurements if "resolves" in item]
+    if case is None or not probes:
+        return None
+    asked, answered, secure = (sum(item[key] for item in probes) for key in ("asked", "answered", "secure"))
+    return asked, answered, secure, bool(case.total("answered"))
 
 
 def _untouched(findings: Findings) -> list[str]:
@@ -439,12 +486,12 @@ def _untouched(findings: Findings) -> list[str]:
 
 
 def _resolves_cell(case: CaseResult | None) -> Cell:
-    probes = [] if case is None else [item["resolves"] for item in case.measurements if "resolves" in item]
-    if not probes:
+    found = _probed(case)
+    if found is None:
         return sections.MISSING
-    asked, answered, secure = (sum(item[key] for item in probes) for key in ("asked", "answered", "secure"))
+    asked, answered, secure, has_load = found
     text = "resolves" if answered == asked else f"fails ({answered} of {asked} answered)"
-    if answered and case is not None and not case.total("answered"):
+    if answered and not has_load:
         text = f"fails (no answer under load; before it {answered} of {asked})"
     return Cell(text, f"{secure} of {asked} secure" if answered else "")
 

@@ -70,6 +70,7 @@ def rates_section(finder: CaseFinder) -> Section:
             "answered queries per second",
             "reckoned from the server's CPU time per query",
         ),
+        has_letters=True,
     )
     tables = tuple(_rate_table(finder, server, kinds) for server in grid.servers)
     return Section("Rates by transport", (), (drawing,), tables, (COLUMNS_NOTE, BOUND_NOTE, BY_CPU_NOTE))

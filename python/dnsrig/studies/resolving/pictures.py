@@ -115,4 +115,4 @@ def _bars(grid: Grid, notes: Notes) -> Drawing:
         "Server CPU time per answered query. Bars are medians, whiskers 95 % intervals; letters refer to the notes on "
         "tainted cases."
     )
-    return Drawing("cpu", caption, lambda: draw_bars(grid, CPU.key, notes))
+    return Drawing("cpu", caption, lambda: draw_bars(grid, CPU.key, notes), has_letters=True)

@@ -1,5 +1,6 @@
 """Output that nobody reads, that takes no more, or whose folder or temporary folder is missing."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -41,6 +42,25 @@ def test_a_reader_that_has_gone(small_zone, tmp_path, what):
     command = PRINTING[what] if what in PRINTING else WRITING[what][0]
     done = run_into(None, [*DNSRIG, *filled(command, small_zone, tmp_path)])
     assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_the_end_of_a_long_text_is_not_dropped(tmp_path, unbuffered):
+    command = [*DNSRIG, "internet", "profile", "internet-2022"]
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    # Files may have 4,096 octets: one system call takes that much of the text, the next one fails.
+    limited = ["sh", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", *command]
+    with (tmp_path / "profile").open("w") as output:
+        done = subprocess.run(limited, stdout=output, stderr=subprocess.PIPE, check=False, env=environment, timeout=60)
+    assert done.returncode == 3, done.stderr
+    # The pipe takes a part, and its reader goes.
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen(command, stdout=writer, env=environment) as process:
+        os.close(writer)
+        os.read(reader, 1)
+        os.close(reader)
+        assert process.wait(60) == 141
 
 
 @pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])

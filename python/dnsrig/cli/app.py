@@ -14,7 +14,7 @@ from click.shell_completion import shell_complete
 from dnsrig import __version__
 from dnsrig.cli.command_list import CommandList
 from dnsrig.cli.signals import INTERRUPTED, ignore_signals, was_interrupted
-from dnsrig.cli.streams import ClosedOutput, PlainErrors, flush_output, occupy_closed_descriptors, say
+from dnsrig.cli.streams import ClosedOutput, PlainErrors, flush_output, occupy_closed_descriptors, say, unbroken
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 
 HELP = """A test rig for DNS and DNSSEC: verify what servers do, and measure what it costs.
@@ -96,7 +96,7 @@ def main() -> None:
     occupy_closed_descriptors()
     # A stream that the caller closed is None here; what goes to standard error is lost then, as the caller wished.
     sys.stdin = sys.stdin or os.fdopen(0)
-    sys.stdout = sys.stdout or ClosedOutput()
+    sys.stdout = unbroken(sys.stdout) if sys.stdout else ClosedOutput()
     sys.stderr = sys.stderr or os.fdopen(2, "w")
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr = PlainErrors(sys.stderr)
@@ -194,7 +194,7 @@ def _refused_by_system(error: OSError) -> int:
         return InputError.exit_code
     if error.errno not in SAID_ERRORS:
         raise error
-    # What could not be printed is in the buffer still, and fails again; there is none where PYTHONUNBUFFERED is set.
+    # What could not be printed is in the buffer still, and fails again.
     scratch = os.environ.get("TMPDIR", "/tmp")
     unnamed = f"standard output, or a file in {scratch} (TMPDIR)" if flush_output() else "standard output"
     where = error.filename or unnamed

@@ -50,6 +50,18 @@ class PlainErrors(io.TextIOWrapper):
         self.flush()
 
 
+def unbroken(stream: TextIO) -> TextIO:
+    """Give a stream that writes all or fails.
+
+    Where PYTHONUNBUFFERED is set, as in many containers, Python's own drops what one system call does not take: the
+    end of a long text, where a disk becomes full or a reader goes.
+    """
+    if not isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+        return stream
+    # By lines, so that what is printed still comes as it is.
+    return open(stream.fileno(), "w", buffering=1, encoding=stream.encoding, closefd=False)
+
+
 def check_output_is_open() -> None:
     """Raise EnvironmentLacksError where the caller closed standard output.
 

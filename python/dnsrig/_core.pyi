@@ -100,7 +100,7 @@ class Internet:
 
     @staticmethod
     def profile_text(name: str) -> str:
-        """Return the text of a named profile."""
+        """Return the text of a profile that can be: a named one, or that of a file that ends in `.toml`."""
 
     def prepare(self) -> None:
         """Make the root zone with its signatures and the NSEC3 chains of the top-level domains."""

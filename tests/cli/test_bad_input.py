@@ -121,6 +121,7 @@ def test_signing_to_a_device_leaves_it_a_device(dnsrig, small_zone, tmp_path):
         ["--iterations", "70000"],
         ["--outstanding", "99999999999"],
         ["--denial", ","],
+        ["--iterations", "1,,5"],
         ["--stream", ","],
         ["--iterations", ","],
         ["--server", ","],
@@ -195,10 +196,20 @@ def test_what_a_resumed_run_is_of_is_chosen_already(dnsrig, tmp_path):
     refused(dnsrig("run", "--resume", tmp_path, *more), 2, "leave out STUDY, --server, --quick, --seed")
 
 
-def test_a_profile_that_is_a_file_is_not_printed_as_nothing(dnsrig, tmp_path):
+def test_a_profile_that_is_a_file_is_checked_and_printed(dnsrig, tmp_path):
     mine = tmp_path / "mine.toml"
-    mine.write_text(dnsrig("internet", "profile", "small").out)
-    refused(dnsrig("internet", "profile", mine), 2, "profiles are printed by their names")
+    small = dnsrig("internet", "profile", "small").out
+    mine.write_text(small)
+    assert dnsrig("internet", "profile", mine).out == small
+    for said, wrong in (
+        ("ipv6_share is 1e300; a share is from 0 to 1", small.replace("ipv6_share = 0.5", "ipv6_share = 1e300")),
+        ("name: reports show it", small.replace('name = "small"', 'name = ""')),
+        ("name: reports show it", small.replace('name = "small"', r'name = "\u001b[2J"')),
+    ):
+        assert wrong != small
+        mine.write_text(wrong)
+        refused(dnsrig("internet", "profile", mine), 2, str(mine), said)
+    refused(dnsrig("internet", "profile", ""), 2, 'there is no profile ""; the named ones are')
 
 
 def test_a_run_that_could_not_print_its_result_does_not_begin(tmp_path):

@@ -179,13 +179,14 @@ def test_resuming_keeps_what_is_done_and_clears_leftovers(tmp_path):
         again.resume()
 
 
+@pytest.mark.parametrize("status", ["interrupted", "complete"])
 @pytest.mark.parametrize("damaged", ["0.series.parquet", "0.json", "both"])
-def test_damaged_measurements_are_said_before_resuming(tmp_path, damaged):
+def test_damaged_measurements_are_said_before_resuming(tmp_path, damaged, status):
     run = new_run(tmp_path)
     series = pa.table({"time_ns": list(range(5000))})
     for number, case_id in enumerate(("whole", "torn", "torn-too")):
         run.record(measurement(case_id, order=number), series)
-    run.finish("interrupted", "Ctrl-C")
+    run.finish(status)
     torn = []
     for case_id in ("torn", "torn-too"):
         folder = run.path / "measurements" / case_id
@@ -197,10 +198,12 @@ def test_damaged_measurements_are_said_before_resuming(tmp_path, damaged):
         run.resume()
     assert str(raised.value).splitlines()[-4:] == [f"  {path}" for path in torn]
     assert str(run.path / "measurements" / "whole") not in str(raised.value)
-    assert run.status == "interrupted"
+    assert run.status == status
     for path in torn:
         path.unlink()
+    # Also of a complete run those are made again.
     run.resume()
+    assert run.status == "running"
     assert run.done("whole", 0) and not run.done("torn", 0)
 
 
@@ -216,7 +219,7 @@ def test_another_process_at_the_run_forbids_resuming(tmp_path):
 
 
 def test_what_is_not_a_run_is_said(tmp_path):
-    with pytest.raises(InputError, match=r"not a run's folder, it has no manifest\.json"):
+    with pytest.raises(InputError, match=r"not a run's folder, it has no file manifest\.json"):
         RunFolder.open(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(InputError, match="not valid JSON"):
@@ -244,7 +247,7 @@ def test_a_full_disk_is_said_and_marks_the_run(tmp_path, monkeypatch):
         real(path, data)
 
     monkeypatch.setattr(writing, "_write_bytes", full)
-    with pytest.raises(EnvironmentLacksError, match=r"no room left on the disk .*--resume") as error:
+    with pytest.raises(EnvironmentLacksError, match=rf"no room left on the disk .*--resume {run.path}") as error:
         run.record(measurement(repetition=1))
     assert error.value.exit_code == 3
     assert run.status == "interrupted"

@@ -161,6 +161,9 @@ def test_messages_of_a_capture_that_cannot_be_read_are_left_out(internet, tmp_pa
     assert lines[2].split()[:4] == [name, rtype, "edns=4096", "do=1"]
     with pytest.raises(InputError, match="holds no query"):
         captured(write_capture(tmp_path / "none.pcap", two, signed), 5.0)
+    with pytest.raises(InputError, match=r"to port 5300, 5353 are read; name another with --capture-port"):
+        captured(str(tmp_path / "some.pcap"), 5.0, (5300, 5353))
+    assert len(captured(str(tmp_path / "some.pcap"), 5.0, (5300, 53)).asked) == 3
 
 
 def test_what_a_capture_has_lost_is_counted(tmp_path):

@@ -24,7 +24,7 @@ from dnsrig.studies.resolving.streams import (
     with_hits,
     write_stream,
 )
-from dnsrig.studies.resolving.trees import CHANGES, SIGNED_TLDS_2010, changed_text, make_internet, profile_text
+from dnsrig.studies.resolving.trees import CHANGES, SIGNED_TLDS_2010, changed_text, make_internet
 from resolver_runs import settings
 
 
@@ -97,8 +97,8 @@ def test_an_internet_that_is_too_small_says_so():
 @pytest.mark.parametrize("profile", ["small", "internet-2022"])
 @pytest.mark.parametrize("tree", list(CHANGES))
 def test_every_tree_is_a_profile(profile, tree, tmp_path):
-    text = changed_text(profile_text(profile), tree, profile)
-    assert (text == profile_text(profile)) == (tree == "as the profile says")
+    text = changed_text(_core.Internet.profile_text(profile), tree, profile)
+    assert (text == _core.Internet.profile_text(profile)) == (tree == "as the profile says")
     path = tmp_path / "tree.toml"
     path.write_text(text)
     made = _core.Internet(str(path), seed=1, signed_at_s=int(time.time()), domains=1000, distances=False)
@@ -115,7 +115,8 @@ def test_a_profile_that_is_none_is_told():
 def test_what_is_not_changed_is_written_as_it_was():
     for name in ("small", "internet-2022"):
         before, after = (
-            tomllib.loads(changed_text(profile_text(name), tree, name)) for tree in ("as the profile says", "all")
+            tomllib.loads(changed_text(_core.Internet.profile_text(name), tree, name))
+            for tree in ("as the profile says", "all")
         )
         for tld in (*before["tld"], before["other_tlds"], before["reverse"]):
             tld["signed_share"] = 1.0
@@ -133,7 +134,7 @@ def test_what_is_not_changed_is_written_as_it_was():
 )
 def test_who_is_not_to_sign_has_no_ds(tree, signed, tmp_path):
     path = tmp_path / "tree.toml"
-    path.write_text(changed_text(profile_text("internet-2022"), tree, "internet-2022"))
+    path.write_text(changed_text(_core.Internet.profile_text("internet-2022"), tree, "internet-2022"))
     internet = _core.Internet(
         str(path), seed=1, signed_at_s=int(time.time()), domains=1000, distances=False, loopback=True
     )

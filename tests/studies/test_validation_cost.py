@@ -402,6 +402,7 @@ def test_who_cannot_be_asked_for_counts_is_not_measured_unless_named(monkeypatch
         (["--server", "nonesuch"], 2, "there is no resolver"),
         (["--server", "nsd"], 2, "known are bind, hickory-recursor, knot-resolver, powerdns-recursor, unbound\n"),
         (["--server", "unbound", "--rate", "100", "--capture", __file__], 2, "test_validation_cost.py: "),
+        (["--server", "unbound", "--rate", "100", "--capture-port", "5300"], 2, "give one with --capture"),
         (["--signed", "half"], 2, "'half' is not one of profile, unsigned, 2010, all"),
         (["--profile", "huge", "--server", "unbound"], 2, "internet-2022, small"),
     ],

@@ -6,10 +6,11 @@ use crate::internet_rebuilt::RebuiltInternet;
 use crate::stream::QueryStream;
 use dnsrig_internet::{
     InternetError, InternetOptions, InternetServer as Server, Profile, QueryNames, Responding,
-    SIZE_BOUNDS, ServeOptions, ServedBy, named_profile_text,
+    SIZE_BOUNDS, ServeOptions, ServedBy, profile_text,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,14 +58,12 @@ impl Internet {
         })
     }
 
-    /// The text of a named profile.
+    /// The text of a profile that can be: a named one, or that of a file that ends in `.toml`.
     #[staticmethod]
-    fn profile_text(name: &str) -> PyResult<&'static str> {
-        match named_profile_text(name) {
-            Some(text) => Ok(text),
-            // This says which ones there are.
-            None => Profile::load(name).or_raise().map(|_| ""),
-        }
+    fn profile_text(name: &str) -> PyResult<Cow<'static, str>> {
+        let text = profile_text(name).or_raise()?;
+        Profile::parse(name, &text).or_raise()?;
+        Ok(text)
     }
 
     /// Makes what every resolver needs: the root zone with its signatures and the NSEC3 chains of the top-level domains.

@@ -35,7 +35,7 @@ pub enum InternetError {
         what: String,
     },
     /// There is no such named profile.
-    #[error("there is no profile {name}; the named ones are {}, or give a file that ends in .toml", known.join(", "))]
+    #[error("there is no profile {name:?}; the named ones are {}, or give a file that ends in .toml", known.join(", "))]
     UnknownProfile {
         /// What was asked for.
         name: String,

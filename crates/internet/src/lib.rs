@@ -43,7 +43,7 @@ pub use names::{Asked, QueryNames, type_name};
 pub use profile::{
     Addresses, Clients, Denial, Faults, Hosting, Latency, NAMED_PROFILES, Operator, OtherTlds,
     Outage, Profile, RateLimit, Registry, Reverse, SecondLevel, Signing, Tld, WeightedAlgorithm,
-    WeightedHost, WeightedIterations, WeightedTtl, WeightedType, Zones, named_profile_text,
+    WeightedHost, WeightedIterations, WeightedTtl, WeightedType, Zones, profile_text,
 };
 pub use rebuild::{Collector, Counts, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction};
 pub use serve::{

@@ -119,7 +119,7 @@ pub enum StreamError {
     },
     /// Lines that are not in the file's format.
     #[error(
-        "{}: {} bad lines ({expected}); mend them, or leave them out with --skip-bad:{lines}",
+        "{}: {} bad lines ({expected}); mend them, or leave them out (--skip-bad of dnsrig load, run and traffic):{lines}",
         file.display(), lines.count()
     )]
     BadLines {
@@ -161,7 +161,7 @@ pub enum StreamError {
         why: String,
     },
     /// A capture that is damaged.
-    #[error("{}: damaged at packet {packet} (counted from 1, as in Wireshark): {why}; what is before it can be used with a limit of queries, or after 'editcap {} whole.pcapng'", file.display(), file.display())]
+    #[error("{}: damaged at packet {packet} (counted from 1, as in Wireshark): {why}; what is before it can be used after 'editcap {} whole.pcapng'", file.display(), file.display())]
     DamagedCapture {
         /// The file.
         file: PathBuf,

@@ -144,7 +144,10 @@ def comma_list(_context: click.Context, _parameter: click.Parameter, value: str 
     """Split an option's value at commas, as a click callback."""
     if value is None:
         return None
-    return tuple(part for part in (item.strip() for item in value.split(",")) if part)
+    parts = tuple(item.strip() for item in value.split(",")) if value else ()
+    if not all(parts):
+        raise click.BadParameter(f"'{value}' has nothing before or after a comma; give values as in 1,2,3")
+    return parts
 
 
 def whole_numbers(least: int, most: int, example: str) -> Callable[..., tuple[int, ...] | None]:

@@ -127,6 +127,11 @@ def _tell(index: dict[str, Any], facts: dict[str, Any]) -> None:
         f"resolvers, {index['malformed']:,} malformed, {index['failed']:,} failures, {index['astray']:,} referrals "
         f"astray, {index['cut']:,} cut ({left_out:,} together)"
     )
+    if index["unanswered"]:
+        click.echo(
+            f"  {index['unanswered']:,} of {index['queries']:,} queries have no response: what they asked for is in no "
+            "zone, and servers that never answered are not rebuilt"
+        )
     click.echo(
         f"  {index['conflicts']:,} RRsets had different data; made up: {index['soa_made']:,} SOA records, "
         f"{index['ns_made']:,} sets of name servers; {index['without_server']:,} zones are delegated only"

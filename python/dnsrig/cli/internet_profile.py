@@ -7,7 +7,6 @@ import click
 from dnsrig import _core
 from dnsrig.cli.common import FiniteRange, WholeNumber, chosen_seed, seed_option
 from dnsrig.cli.internet_options import domains_option, profile_option
-from dnsrig.errors import InputError
 from dnsrig.runs.writing import DiskFullError, unwritable, write_text
 
 MOST_QUESTIONS = 20_000_000
@@ -18,15 +17,15 @@ MOST_QUESTIONS = 20_000_000
 def profile(name: str) -> None:
     """Print the profile NAME [internet-2022], with the source of each figure. `small` is for a first try.
 
+    A file that ends in .toml is checked, and printed if an Internet can be made of it.
+
     \b
     Example:
       dnsrig internet profile internet-2022 > mine.toml
+      dnsrig internet profile mine.toml                  what is wrong with it, if anything is
       dnsrig internet serve --profile mine.toml
     """
-    text = _core.Internet.profile_text(name)
-    if not text:
-        raise InputError(f"{name}: profiles are printed by their names, such as small; a file is there already")
-    click.echo(text, nl=False)
+    click.echo(_core.Internet.profile_text(name), nl=False)
 
 
 @click.command()

@@ -78,6 +78,12 @@ _OPTIONS = (
     ),
     click.option("--capture", type=EXISTING_FILE, help="In validation-cost, clients' queries of your own (pcap)."),
     click.option(
+        "--capture-port",
+        "capture_ports",
+        callback=whole_numbers(1, 65_535, "53,5300"),
+        help="In validation-cost, ports that the capture's queries went to [53].",
+    ),
+    click.option(
         "--periods", type=WholeNumber(1, 1000), help="In validation-cost, from the cold cache to the hot one [3]."
     ),
     click.option(

@@ -83,8 +83,7 @@ class RunFolder:
                 shutil.rmtree(run.path, ignore_errors=True)
                 said = f"no room left on the disk for a run in {parent}; free some space, or choose another folder"
                 raise EnvironmentLacksError(said) from error
-            run._mark_disk_full(error)
-            raise
+            raise run._mark_disk_full(error) from error
         return run
 
     @classmethod
@@ -117,10 +116,12 @@ class RunFolder:
     def resume(self) -> None:
         """Mark a run that isn't complete as running again, by this process; leftovers of writing are removed.
 
-        Raises InputError when it is complete, another process is still at it, or what it holds is damaged.
+        A complete run goes on if measurements were deleted, which are made again. Raises InputError when nothing is
+        left to measure, another process is still at it, or what it holds is damaged.
         """
         status = self.status
-        if status == COMPLETE:
+        if status == COMPLETE and not self._lacks_measurements():
+            self._check_measurements()
             raise InputError(f"{self.path}: the run is complete; for its report: dnsrig report {self.path}")
         if status == RUNNING and self.manifest()["process"] != process_identity():
             pid = self.manifest()["process"]["pid"]
@@ -131,6 +132,15 @@ class RunFolder:
             leftover.unlink()
         write_whole(self.path / _RESERVE_NAME, _fill_reserve)
         self._update(status=RUNNING, reason=None, finished=None, process=process_identity(), failures=[])
+
+    def _lacks_measurements(self) -> bool:
+        """Say whether fewer measurements are there than when the run came to its end."""
+        table = self.path / "tables" / "measurements.parquet"
+        try:
+            stored = pq.read_metadata(table).num_rows
+        except (pa.ArrowInvalid, OSError):
+            return False
+        return stored > len(list(self.path.glob("measurements/*/*.json")))
 
     def _check_inputs(self) -> None:
         """See that the kept inputs are those that the finished cases were measured with."""
@@ -171,8 +181,7 @@ class RunFolder:
             if not kept.exists():
                 write_whole(kept, partial(_copy, path))
         except DiskFullError as error:
-            self._mark_disk_full(error)
-            raise
+            raise self._mark_disk_full(error) from error
         entry = {
             "path": f"inputs/{path.name}",
             "source": str(path.resolve()),
@@ -228,8 +237,7 @@ class RunFolder:
                 write_whole(_series_path(path), partial(pq.write_table, series))
             write_json(path, {"schema": MEASUREMENT_SCHEMA, **measurement})
         except DiskFullError as error:
-            self._mark_disk_full(error)
-            raise
+            raise self._mark_disk_full(error) from error
 
     def done(self, case_id: str, repetition: int) -> bool:
         """Say whether this repetition of a case is stored."""
@@ -256,8 +264,7 @@ class RunFolder:
         try:
             write_tables(self.path, self.measurements(), self.series)
         except DiskFullError as error:
-            self._mark_disk_full(error)
-            raise
+            raise self._mark_disk_full(error) from error
         (self.path / _RESERVE_NAME).unlink(missing_ok=True)
         self._guarded_update(status=status, reason=reason, finished=_now())
 
@@ -266,7 +273,8 @@ class RunFolder:
             raise ValueError(f"case id {case_id} cannot name a folder")
         return self.path / "measurements" / case_id / f"{repetition}.json"
 
-    def _mark_disk_full(self, error: DiskFullError) -> None:
+    def _mark_disk_full(self, error: DiskFullError) -> DiskFullError:
+        """Set the run's status, if that can be done, and give the error that says how to go on."""
         (self.path / _RESERVE_NAME).unlink(missing_ok=True)
         try:
             relative = error.path.relative_to(self.path)
@@ -274,14 +282,14 @@ class RunFolder:
             self._update(status=INTERRUPTED, reason=reason, finished=_now())
         except (OSError, DiskFullError):
             # The manifest then stays `running`, and is read as interrupted once this process has ended.
-            return
+            pass
+        return DiskFullError(error.path, self.path)
 
     def _guarded_update(self, **changes: object) -> None:
         try:
             self._update(**changes)
         except DiskFullError as error:
-            self._mark_disk_full(error)
-            raise
+            raise self._mark_disk_full(error) from error
 
     def _update(self, **changes: object) -> None:
         write_json(self.path / "manifest.json", {**self.manifest(), **changes})
@@ -290,7 +298,7 @@ class RunFolder:
         path = self.path / name
         if not path.is_file():
             raise InputError(
-                f"{self.path}: not a run's folder, it has no {name}; give the folder that `dnsrig run` named"
+                f"{self.path}: not a run's folder, it has no file {name}; give the folder that `dnsrig run` named"
             )
         return _read_json(path)
 

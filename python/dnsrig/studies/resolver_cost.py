@@ -20,7 +20,7 @@ from dnsrig.studies.resolving.settings import RESOLVER_DEFAULTS, ResolverStudySe
 from dnsrig.studies.resolving.sockets import whole_hundreds
 from dnsrig.studies.resolving.streams import distinct, misses, missing_below, with_hits, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
-from dnsrig.studies.resolving.trees import profile_path, profile_text
+from dnsrig.studies.resolving.trees import profile_path
 from dnsrig.studies.resolving.trial import measured_once
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import JPRS_2010
@@ -249,7 +249,9 @@ def denying(profile: str, kinds: Sequence[str]) -> dict[str, str]:
 
     """
     try:
-        tlds = [(tld["name"], tld["registry"]) for tld in tomllib.loads(profile_text(profile)).get("tld", [])]
+        tlds = [
+            (tld["name"], tld["registry"]) for tld in tomllib.loads(_core.Internet.profile_text(profile)).get("tld", [])
+        ]
         signed = [(name, registry.get("denial")) for name, registry in tlds if "algorithm" in registry]
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{profile}: the profile of the Internet is no TOML: {error}") from error

@@ -19,6 +19,7 @@ from dnsrig.studies.progress import Watcher
 from dnsrig.studies.resolving import asked, isc_2022, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.clients import (
+    PORTS,
     Part,
     captured,
     lasting_s,
@@ -79,6 +80,8 @@ class ValidationSettings(ResolverStudySettings):
     """How many parts the load has: the first one meets a cold cache, the last one a hot cache."""
     capture: str | None = None
     """A capture of clients' queries to a resolver; None: synthetic traffic."""
+    capture_ports: tuple[int, ...] = PORTS
+    """Ports of the capture's resolvers."""
     signed: tuple[str, ...] = ("profile",)
     """Who signs: `profile`, `unsigned`, `2010`, `all`."""
     transports: tuple[str, ...] = ("udp",)
@@ -124,7 +127,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
             return settings
         highest, each = float(HIGHEST), 0.0
         if settings.capture is not None:
-            highest = min(highest, rate_of_capture(settings.capture, settings.span_s))
+            highest = min(highest, rate_of_capture(settings.capture, settings.span_s, settings.capture_ports))
         else:
             each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
             if not settings.shared_sockets:
@@ -142,7 +145,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         highest, load_s = max(settings.rates), min(TRIAL_S, settings.load_s)
         rate = min(TRIAL_QPS, highest)
         if settings.capture is not None:
-            rate = min(rate, rate_of_capture(settings.capture, load_s))
+            rate = min(rate, rate_of_capture(settings.capture, load_s, settings.capture_ports))
         short = replace(settings, rates=(rate,), periods=1, load_s=load_s, repetitions=1)
         found = carried(measured_once(_Trial(), short, watcher), rate, settings.server_threads)
         if not found:
@@ -158,7 +161,11 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         """Refuse settings with which nothing can be measured."""
         if settings.capture is not None:
             # Before an Internet is made for one that cannot be read.
-            rate_of_capture(settings.capture, settings.load_s)
+            rate_of_capture(settings.capture, settings.load_s, settings.capture_ports)
+        elif settings.capture_ports != PORTS:
+            raise InputError(
+                "--capture-port is about the queries of a capture: give one with --capture, or leave it out"
+            )
         highest = max(settings.rates)
         mixes = [read_mix(text) for text in settings.transports]
         refuse_lacking(settings.servers, mixes)
@@ -341,7 +348,7 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQ
     if settings.capture is None:
         rate = max(settings.rates)
         return synthetic(TRAFFIC, rate, settings.span_s, settings.seed), rate
-    found = captured(settings.capture, settings.span_s)
+    found = captured(settings.capture, settings.span_s, settings.capture_ports)
     run.note(capture=found.as_facts())
     asked = found.asked
     span_s = lasting_s(asked.span_ns / 1e9, len(asked))

@@ -7,6 +7,8 @@ use dnsrig_sign::Algorithm;
 
 /// Domains at most: with more, numbers of labels would exceed 64 bits.
 const DOMAINS_MAX: u64 = 1_000_000_000;
+/// Characters of a name at most: reports have it in sentences.
+const NAME_MAX: usize = 60;
 /// Servers of a zone at most: more do not fit in a response of 512 octets.
 const SERVERS_MAX: u32 = 13;
 /// The longest TTL (RFC 2181 section 8).
@@ -21,6 +23,12 @@ impl Profile {
     }
 
     fn check_all(&self) -> Checked {
+        let is_shown = !self.name.trim().is_empty() && !self.name.chars().any(char::is_control);
+        if !is_shown || self.name.chars().count() > NAME_MAX {
+            return Err(format!(
+                "name: reports show it; choose 1 to {NAME_MAX} characters, in one line and none to control a terminal"
+            ));
+        }
         between("domains", self.domains, 1, DOMAINS_MAX)?;
         self.addresses.check()?;
         self.check_registries()?;
@@ -369,7 +377,15 @@ pub(super) fn between(what: &str, value: u64, least: u64, most: u64) -> Checked 
 pub(super) fn share(what: &str, value: f64) -> Checked {
     match (0.0..=1.0).contains(&value) {
         true => Ok(()),
-        false => Err(format!("{what} is {value}; a share is from 0 to 1")),
+        false => Err(format!("{what} is {}; a share is from 0 to 1", told(value))),
+    }
+}
+
+/// A number for messages; three hundred digits say less than an exponent.
+fn told(value: f64) -> String {
+    match value.abs() < 1e15 {
+        true => value.to_string(),
+        false => format!("{value:e}"),
     }
 }
 
@@ -377,7 +393,10 @@ pub(super) fn share(what: &str, value: f64) -> Checked {
 fn whole(what: &str, sum: f64) -> Checked {
     match sum <= 1.0 + 1e-9 {
         true => Ok(()),
-        false => Err(format!("{what} are {sum} together; they cannot exceed 1")),
+        false => Err(format!(
+            "{what} are {} together; they cannot exceed 1",
+            told(sum)
+        )),
     }
 }
 
@@ -385,7 +404,8 @@ pub(super) fn finite(what: &str, value: f64, most: f64) -> Checked {
     match (0.0..=most).contains(&value) {
         true => Ok(()),
         false => Err(format!(
-            "{what} is {value}; choose a number from 0 to {most}"
+            "{what} is {}; choose a number from 0 to {most}",
+            told(value)
         )),
     }
 }

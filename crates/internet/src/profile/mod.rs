@@ -12,10 +12,9 @@ use dnsrig_sign::Algorithm;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::Path;
 
 pub use clients::{Clients, WeightedHost, WeightedType};
-pub use named::{NAMED_PROFILES, named_profile_text};
+pub use named::{NAMED_PROFILES, profile_text};
 
 /// What a simulated Internet consists of. Shares are from 0 to 1.
 #[derive(Clone, Debug, Deserialize)]
@@ -434,19 +433,7 @@ impl Profile {
 
     /// The profile with this name, or of this file if `name` ends in `.toml`.
     pub fn load(name: &str) -> Result<Self, InternetError> {
-        if !name.ends_with(".toml") {
-            let text = named_profile_text(name).ok_or_else(|| InternetError::UnknownProfile {
-                name: name.to_owned(),
-                known: NAMED_PROFILES.iter().map(|(name, _)| *name).collect(),
-            })?;
-            return Self::parse(name, text);
-        }
-        let path = Path::new(name);
-        let text = std::fs::read_to_string(path).map_err(|source| InternetError::ReadProfile {
-            path: path.to_path_buf(),
-            source,
-        })?;
-        Self::parse(name, &text)
+        Self::parse(name, &profile_text(name)?)
     }
 
     /// The profile that `text` is; `name` is for messages.

@@ -1,4 +1,8 @@
-//! The profiles that come with the rig.
+//! Texts of profiles: of those that come with the rig, and of files.
+
+use crate::InternetError;
+use std::borrow::Cow;
+use std::path::Path;
 
 /// Names and texts of the profiles that come with the rig.
 pub const NAMED_PROFILES: [(&str, &str); 2] = [
@@ -9,8 +13,23 @@ pub const NAMED_PROFILES: [(&str, &str); 2] = [
     ("small", include_str!("../../profiles/small.toml")),
 ];
 
-/// The text of a named profile, to be edited.
-pub fn named_profile_text(name: &str) -> Option<&'static str> {
+/// The text of the profile with this name, or of this file if `name` ends in `.toml`.
+///
+/// # Errors
+/// [`InternetError::UnknownProfile`] and [`InternetError::ReadProfile`].
+pub fn profile_text(name: &str) -> Result<Cow<'static, str>, InternetError> {
+    if name.ends_with(".toml") {
+        let path = Path::new(name);
+        let text = std::fs::read_to_string(path).map_err(|source| InternetError::ReadProfile {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        return Ok(text.into());
+    }
     let found = NAMED_PROFILES.iter().find(|(known, _)| *known == name);
-    found.map(|(_, text)| *text)
+    let (_, text) = found.ok_or_else(|| InternetError::UnknownProfile {
+        name: name.to_owned(),
+        known: NAMED_PROFILES.iter().map(|(name, _)| *name).collect(),
+    })?;
+    Ok((*text).into())
 }

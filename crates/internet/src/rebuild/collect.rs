@@ -79,8 +79,10 @@ impl Variants {
 pub struct Counts {
     /// Responses of name servers that were used.
     pub used: u64,
-    /// Queries, and messages of other opcodes and classes.
-    pub no_response: u64,
+    /// Queries that such responses could answer.
+    pub queries: u64,
+    /// Messages of other opcodes and classes, and differences between versions of a zone.
+    pub others: u64,
     /// Truncated responses.
     pub truncated: u64,
     /// Answers of resolvers to their clients.
@@ -94,6 +96,21 @@ pub struct Counts {
     /// Records of used responses that were left out, as they cannot stand in a zone: data that do not fit their type, types
     /// of queries and messages, second records of types of which a name has one.
     pub unfit: u64,
+}
+
+impl Counts {
+    /// Queries beyond those that were answered by anything; 0 where responses alone were captured.
+    pub fn unanswered(&self) -> u64 {
+        let responses = [
+            self.used,
+            self.truncated,
+            self.recursive,
+            self.malformed,
+            self.failed,
+            self.astray,
+        ];
+        self.queries.saturating_sub(responses.iter().sum())
+    }
 }
 
 /// Takes responses of name servers.
@@ -139,7 +156,8 @@ impl Collector {
     pub fn add(&mut self, server: IpAddr, message: &[u8]) {
         match Response::parse(message) {
             Ok(response) => self.take(server, response),
-            Err(Unused::NoResponse) => self.counts.no_response += 1,
+            Err(Unused::Query) => self.counts.queries += 1,
+            Err(Unused::Other) => self.counts.others += 1,
             Err(Unused::Truncated) => self.counts.truncated += 1,
             Err(Unused::Recursive) => self.counts.recursive += 1,
             Err(Unused::Malformed) => self.counts.malformed += 1,

@@ -6,7 +6,7 @@ use domain::base::iana::{Class, Rtype};
 use domain::base::message::RecordSection;
 use domain::base::name::ToName;
 use domain::base::rdata::ComposeRecordData;
-use domain::base::{Message, ParsedName};
+use domain::base::{Message, ParsedName, Question};
 use domain::rdata::AllRecordData;
 use std::fmt::Write;
 
@@ -61,8 +61,10 @@ struct Aside {
 /// Why a message is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unused {
-    /// A query, another opcode than QUERY, another class than IN, or differences between versions of a zone (IXFR).
-    NoResponse,
+    /// A query that a response of use could answer.
+    Query,
+    /// Another opcode than QUERY, another class than IN, or differences between versions of a zone (IXFR).
+    Other,
     /// It is truncated; the whole answer came by TCP, if at all.
     Truncated,
     /// A resolver's answer: recursion was available and the answer is not authoritative.
@@ -92,8 +94,15 @@ impl Response {
     pub fn parse(octets: &[u8]) -> Result<Self, Unused> {
         let message = Message::from_octets(octets).map_err(|_| Unused::Malformed)?;
         let header = message.header();
-        if !header.qr() || header.opcode().to_int() != 0 {
-            return Err(Unused::NoResponse);
+        if header.opcode().to_int() != 0 {
+            return Err(Unused::Other);
+        }
+        if !header.qr() {
+            let question = message.sole_question();
+            return Err(match question.is_ok_and(|one| is_of_use(&one)) {
+                true => Unused::Query,
+                false => Unused::Other,
+            });
         }
         if header.tc() {
             return Err(Unused::Truncated);
@@ -105,11 +114,8 @@ impl Response {
         let mut questions = sections.0;
         let question = questions.next().and_then(Result::ok);
         let question = question.ok_or(Unused::Malformed)?;
-        if question.qclass() != Class::IN || questions.next().is_some() {
-            return Err(Unused::NoResponse);
-        }
-        if question.qtype() == Rtype::IXFR {
-            return Err(Unused::NoResponse);
+        if !is_of_use(&question) || questions.next().is_some() {
+            return Err(Unused::Other);
         }
         let mut aside = Aside::default();
         Ok(Self {
@@ -124,6 +130,11 @@ impl Response {
             unfit: aside.unfit,
         })
     }
+}
+
+/// Whether zones can be made of what answers a question.
+fn is_of_use(question: &Question<impl ToName>) -> bool {
+    question.qclass() == Class::IN && question.qtype() != Rtype::IXFR
 }
 
 /// Whether records of a type never stand in a zone: those without a type, query types and meta types (RFC 6895 section 3.1).

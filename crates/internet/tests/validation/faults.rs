@@ -5,7 +5,7 @@ use crate::walk::query;
 use dnsrig_answer::Transport;
 use dnsrig_internet::{
     Answer, Arrived, Internet, InternetOptions, NameServer, Outage, Profile, QueryNames, RateLimit,
-    Responding, Scratch, ServerId, named_profile_text,
+    Responding, Scratch, ServerId, profile_text,
 };
 use dnsrig_zone::Name;
 use domain::base::iana::Rtype;
@@ -265,7 +265,7 @@ fn servers_of_domains_that_have_their_own_can_be_out() {
 #[test]
 fn limits_and_outages_that_the_profile_shows_can_be_taken_in() {
     let keys = ["rate_limit_qps", "[[", "operator", "qps", "from_s", "for_s"];
-    let text = named_profile_text("internet-2022").unwrap();
+    let text = profile_text("internet-2022").unwrap();
     let lines = text.lines().map(|line| match line.strip_prefix("# ") {
         Some(rest) if keys.iter().any(|key| rest.starts_with(key)) => rest,
         _ => line,

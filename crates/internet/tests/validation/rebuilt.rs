@@ -203,13 +203,16 @@ fn the_most_frequent_data_win_and_what_is_no_answer_of_a_server_is_left_out() {
     add([0x86, 0], "cut.test.", 1);
     add([0x80, 0x80], "client.test.", 1);
     add([0x04, 0], "query.test.", 1);
+    // A NOTIFY.
+    add([0x20, 0], "notify.test.", 1);
     add([0x84, 2], "failed.test.", 1);
     collector.add(server, b"no message");
     let empty = response([0x84, 0], [0, 0, 0], "empty.test.", Rtype::AAAA, &[]);
     collector.add(server, &empty);
     let expected = Counts {
         used: 6,
-        no_response: 1,
+        queries: 1,
+        others: 1,
         truncated: 1,
         recursive: 1,
         malformed: 1,
@@ -218,6 +221,11 @@ fn the_most_frequent_data_win_and_what_is_no_answer_of_a_server_is_left_out() {
         unfit: 0,
     };
     assert_eq!(collector.counts(), expected);
+    let lossy = Counts {
+        queries: 13,
+        ..expected
+    };
+    assert_eq!((expected.unanswered(), lossy.unanswered()), (0, 3));
     let made = rebuild(&collector);
     assert_eq!(made.conflicts, 2);
     let rebuilt = serve(made.zones);

@@ -5,6 +5,7 @@ They are kept in columns (`_core.AskedQueries`), as a minute of the published ra
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,8 @@ from dnsrig.errors import InputError
 from dnsrig.studies.resolving.room import left_octets
 from dnsrig.studies.resolving.streams import DRAWN_AT_ONCE, MISSING_SHARE, OTHER_SEED_STEP, PTR
 
+PORTS = (53,)
+"""Ports that a capture's queries went to, unless others are named."""
 READABLE = 0.97
 """Share of a capture's messages that surely can be asked: to look at each takes much longer than to count them."""
 EXISTING, ADDRESS, MISSING = range(3)
@@ -70,8 +73,8 @@ class Captured:
         }
 
 
-def captured(path: str, span_s: float) -> Captured:
-    """Read the queries of a capture.
+def captured(path: str, span_s: float, ports: Sequence[int] = PORTS) -> Captured:
+    """Read the queries that a capture has to these ports.
 
     What comes later than `span_s` and a moment after its beginning is not read.
 
@@ -80,7 +83,7 @@ def captured(path: str, span_s: float) -> Captured:
 
     """
     # Messages may stand out of their order.
-    stream, summary = _messages(path, span_s + 1)
+    stream, summary = _messages(path, span_s + 1, ports)
     found = _core.AskedQueries()
     for index in range(len(stream)):
         question = _question(stream.message(index))
@@ -91,7 +94,7 @@ def captured(path: str, span_s: float) -> Captured:
     return Captured(found, len(stream) - len(found), lost_of(summary), summary.get("cut_packet") or None)
 
 
-def _messages(path: str, span_s: float) -> tuple[_core.QueryStream, dict[str, Any]]:
+def _messages(path: str, span_s: float, ports: Sequence[int]) -> tuple[_core.QueryStream, dict[str, Any]]:
     """Read the beginning of a capture, with times, and its summary.
 
     Raises:
@@ -99,7 +102,7 @@ def _messages(path: str, span_s: float) -> tuple[_core.QueryStream, dict[str, An
 
     """
     most = int(left_octets() / CAPTURED_OCTETS)
-    options = {"max_span_ns": round(span_s * 1e9), "max_queries": most + 1}
+    options = {"max_span_ns": round(span_s * 1e9), "max_queries": most + 1, "ports": list(ports)}
     stream, summary = _core.QueryStream.from_capture(path, json.dumps(options))
     if len(stream) > most:
         raise InputError(
@@ -125,7 +128,7 @@ def _question(octets: bytes) -> Question | None:
     return question.name.to_text().lower(), question.rdtype, size, bool(message.ednsflags & dns.flags.DO)
 
 
-def rate_of_capture(path: str, span_s: float) -> int:
+def rate_of_capture(path: str, span_s: float, ports: Sequence[int] = PORTS) -> int:
     """Give how many queries a second the beginning of a capture surely has, at least 1, by times of messages alone.
 
     Raises:
@@ -133,7 +136,7 @@ def rate_of_capture(path: str, span_s: float) -> int:
             capture.
 
     """
-    stream, _ = _messages(path, span_s)
+    stream, _ = _messages(path, span_s, ports)
     recorded_s = stream.span_ns / 1e9
     if not recorded_s:
         raise InputError(f"{path}: the capture has {len(stream)} queries, all at one time: give a longer one")

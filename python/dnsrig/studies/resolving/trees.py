@@ -191,7 +191,6 @@ def check_profile(settings: ResolverStudySettings) -> None:
         InputError: the profile cannot be read, or is none, or has too few or too many domains.
 
     """
-    profile_text(settings.profile)
     _core.Internet(
         settings.profile, seed=settings.seed, signed_at_s=0, domains=settings.domains, distances=settings.distances
     )
@@ -211,7 +210,7 @@ def make_internet(
     path = profile_path(run, tree)
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
-        text = profile_text(settings.profile)
+        text = _core.Internet.profile_text(settings.profile)
         write_text(path, changed_text(text, tree, settings.profile, is_large=settings.udp_size is not None))
     # Also one that was there: the run may have been broken off in between.
     run.add_input(path)
@@ -227,14 +226,3 @@ def make_internet(
     )
     internet.prepare()
     return internet
-
-
-def profile_text(profile: str) -> str:
-    """Give the text of a profile: a name, or a file that ends in `.toml`."""
-    if not profile.endswith(".toml"):
-        text: str = _core.Internet.profile_text(profile)
-        return text
-    try:
-        return Path(profile).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{profile}: the profile of the Internet cannot be read: {error}") from error

@@ -66,7 +66,7 @@ def closed_loop(settings: ResolverStudySettings) -> str:
     return (
         f"Each load is a closed loop over UDP: {settings.outstanding} queries outstanding from "
         f"{counted(settings.clients, 'socket')}, for {settings.load_s:g} s; a truncated answer is asked for again "
-        "over TCP."
+        "over TCP, by a connection that is closed afterwards."
     )
 
 

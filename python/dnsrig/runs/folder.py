@@ -137,7 +137,7 @@ class RunFolder:
         """Say whether fewer measurements are there than when the run came to its end."""
         table = self.path / "tables" / "measurements.parquet"
         try:
-            stored = pq.read_metadata(table).num_rows
+            stored: int = pq.read_metadata(table).num_rows
         except (pa.ArrowInvalid, OSError):
             return False
         return stored > len(list(self.path.glob("measurements/*/*.json")))

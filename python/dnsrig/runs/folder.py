@@ -13,7 +13,8 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import resources
@@ -130,8 +131,9 @@ class RunFolder:
         self._check_measurements()
         for leftover in self.path.rglob(f"*{PARTIAL_SUFFIX}"):
             leftover.unlink()
-        write_whole(self.path / _RESERVE_NAME, _fill_reserve)
-        self._update(status=RUNNING, reason=None, finished=None, process=process_identity(), failures=[])
+        with self._says_where_to_go_on():
+            write_whole(self.path / _RESERVE_NAME, _fill_reserve)
+            self._update(status=RUNNING, reason=None, finished=None, process=process_identity(), failures=[])
 
     def _lacks_measurements(self) -> bool:
         """Say whether fewer measurements are there than when the run came to its end."""
@@ -177,11 +179,9 @@ class RunFolder:
         digest = sha256(path)
         if kept.exists() and sha256(kept) != digest:
             raise InputError(f"{path}: the run keeps a different input called {path.name}; rename one")
-        try:
+        with self._says_where_to_go_on():
             if not kept.exists():
                 write_whole(kept, partial(_copy, path))
-        except DiskFullError as error:
-            raise self._mark_disk_full(error) from error
         entry = {
             "path": f"inputs/{path.name}",
             "source": str(path.resolve()),
@@ -231,13 +231,11 @@ class RunFolder:
         path = self._measurement_path(case_id, repetition)
         if path.exists():
             raise FileExistsError(f"{path}: repetition {repetition} of case {case_id} is stored already")
-        try:
+        with self._says_where_to_go_on():
             path.parent.mkdir(parents=True, exist_ok=True)
             if series is not None:
                 write_whole(_series_path(path), partial(pq.write_table, series))
             write_json(path, {"schema": MEASUREMENT_SCHEMA, **measurement})
-        except DiskFullError as error:
-            raise self._mark_disk_full(error) from error
 
     def done(self, case_id: str, repetition: int) -> bool:
         """Say whether this repetition of a case is stored."""
@@ -261,10 +259,8 @@ class RunFolder:
         """Write the tables and set the run's final status, any but `running`."""
         if status not in {COMPLETE, INCOMPLETE, INTERRUPTED, FAILED}:
             raise ValueError(f"a run cannot finish as {status}")
-        try:
+        with self._says_where_to_go_on():
             write_tables(self.path, self.measurements(), self.series)
-        except DiskFullError as error:
-            raise self._mark_disk_full(error) from error
         (self.path / _RESERVE_NAME).unlink(missing_ok=True)
         self._guarded_update(status=status, reason=reason, finished=_now())
 
@@ -285,11 +281,17 @@ class RunFolder:
             pass
         return DiskFullError(error.path, self.path)
 
-    def _guarded_update(self, **changes: object) -> None:
+    @contextmanager
+    def _says_where_to_go_on(self) -> Iterator[None]:
+        """Mark the run where the block meets a full disk, and have the error say how to go on."""
         try:
-            self._update(**changes)
+            yield
         except DiskFullError as error:
             raise self._mark_disk_full(error) from error
+
+    def _guarded_update(self, **changes: object) -> None:
+        with self._says_where_to_go_on():
+            self._update(**changes)
 
     def _update(self, **changes: object) -> None:
         write_json(self.path / "manifest.json", {**self.manifest(), **changes})

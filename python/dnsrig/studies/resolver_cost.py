@@ -249,14 +249,11 @@ def denying(profile: str, kinds: Sequence[str]) -> dict[str, str]:
 
     """
     try:
-        tlds = [
-            (tld["name"], tld["registry"]) for tld in tomllib.loads(_core.Internet.profile_text(profile)).get("tld", [])
-        ]
-        signed = [(name, registry.get("denial")) for name, registry in tlds if "algorithm" in registry]
+        # Each has a name and a registry, or it would be no profile's text.
+        tlds = tomllib.loads(_core.Internet.profile_text(profile)).get("tld", [])
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{profile}: the profile of the Internet is no TOML: {error}") from error
-    except (AttributeError, KeyError, TypeError) as error:
-        raise InputError(f"{profile}: [[tld]] of the profile of the Internet wants a name and a registry") from error
+    signed = [(tld["name"], tld["registry"].get("denial")) for tld in tlds if "algorithm" in tld["registry"]]
     found = {}
     for kind in dict.fromkeys(kinds):
         usual, denials = FLOODS[kind]

@@ -205,6 +205,13 @@ def test_a_profile_that_is_a_file_is_checked_and_printed(dnsrig, tmp_path):
         ("ipv6_share is 1e300; a share is from 0 to 1", small.replace("ipv6_share = 0.5", "ipv6_share = 1e300")),
         ("name: reports show it", small.replace('name = "small"', 'name = ""')),
         ("name: reports show it", small.replace('name = "small"', r'name = "\u001b[2J"')),
+        ("name: reports show it", small.replace('name = "small"', r'name = "a\u2028b"')),
+        ("name: reports show it", small.replace('name = "small"', r'name = "a\u202eb"')),
+        ("ipv6_share is -1e-300;", small.replace("ipv6_share = 0.5", "ipv6_share = -1e-300")),
+        (
+            "outage of larg-dns: there is no such operator",
+            f'{small}\n[[outage]]\noperator = "larg-dns"\nfrom_s = 0\nfor_s = 1\n',
+        ),
     ):
         assert wrong != small
         mine.write_text(wrong)

@@ -274,9 +274,13 @@ def test_signals_before_they_are_ignored(monkeypatch):
 
 
 def test_standard_error_that_is_gone_does_not_change_the_exit_code(tmp_path):
-    command = f"exec {sys.executable} -m dnsrig zone stats {tmp_path}/nowhere.db"
-    for redirection in ("2>&-", "2>/dev/full"):
-        assert subprocess.run(["sh", "-c", f"{command} {redirection}"], check=False, timeout=60).returncode == 2
+    for arguments in (f"zone stats {tmp_path}/nowhere.db", f"report {tmp_path}"):
+        for redirection in ("2>&-", "2>/dev/full"):
+            command = f"exec {sys.executable} -m dnsrig {arguments} {redirection}"
+            for unbuffered in ("", "1"):
+                environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+                done = subprocess.run(["sh", "-c", command], env=environment, check=False, timeout=60)
+                assert done.returncode == 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

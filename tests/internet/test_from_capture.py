@@ -20,6 +20,7 @@ import dns.query
 import dns.rcode
 import dns.rdata
 import dns.rdatatype
+import dns.rrset
 import jsonschema
 import pytest
 from dnsrig import _core
@@ -91,14 +92,19 @@ def captured(namespace: Namespace, path: Path) -> Iterator[None]:
     assert not lost, f"the capture lost {lost} packets"
 
 
-def one_packet(message: bytes) -> bytes:
-    """Give a capture of one UDP datagram from port 53 of 192.0.2.53."""
-    udp = struct.pack(">HHHH", 53, 5353, 8 + len(message), 0) + message
-    addresses = socket.inet_aton("192.0.2.53") + socket.inet_aton("192.0.2.1")
-    packet = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 1, 0, 64, socket.IPPROTO_UDP, 0) + addresses + udp
-    frame = bytes(12) + b"\x08\x00" + packet
-    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, LONGEST, ETHERNET)
-    return head + struct.pack("<IIII", 1, 0, len(frame), len(frame)) + frame
+def packets(*messages: bytes, snapped: int = LONGEST) -> bytes:
+    """Give a capture of UDP datagrams between 192.0.2.1 and port 53 of 192.0.2.53, of which it has `snapped` octets."""
+    capture = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, LONGEST, ETHERNET)
+    for message in messages:
+        is_response = bool(message[2] & 0x80)
+        ports = (53, 5353) if is_response else (5353, 53)
+        udp = struct.pack(">HHHH", *ports, 8 + len(message), 0) + message
+        server, client = socket.inet_aton("192.0.2.53"), socket.inet_aton("192.0.2.1")
+        addresses = server + client if is_response else client + server
+        packet = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 1, 0, 64, socket.IPPROTO_UDP, 0) + addresses + udp
+        frame = bytes(12) + b"\x08\x00" + packet
+        capture += struct.pack("<IIII", 1, 0, len(frame[:snapped]), len(frame)) + frame[:snapped]
+    return capture
 
 
 def ask(namespace: Namespace, address: str, name: str, rtype: str) -> Seen:
@@ -281,7 +287,7 @@ def test_rebuilding_that_is_interrupted_leaves_nothing(
     lines = ("id 1", "opcode QUERY", "rcode NOERROR", "flags QR AA", ";QUESTION", "www.example. IN A", ";ANSWER")
     message = dns.message.from_text("\n".join([*lines, "www.example. 60 IN A 192.0.2.1"])).to_wire()
     capture, folder = tmp_path / "capture.pcap", tmp_path / "rebuilt"
-    capture.write_bytes(one_packet(message))
+    capture.write_bytes(packets(message))
 
     def interrupt(*_progress: object) -> None:
         raise KeyboardInterrupt
@@ -337,7 +343,7 @@ def test_an_index_that_somebody_changed(
     lines = ("id 1", "opcode QUERY", "rcode NOERROR", "flags QR AA", ";QUESTION", "www.example. IN A", ";ANSWER")
     message = dns.message.from_text("\n".join([*lines, "www.example. 60 IN A 192.0.2.1"])).to_wire()
     capture, folder = tmp_path / "capture.pcap", tmp_path / "rebuilt"
-    capture.write_bytes(one_packet(message))
+    capture.write_bytes(packets(message))
     assert dnsrig("internet", "from-capture", capture, "-o", folder).code == 0
     index = json.loads((folder / INDEX).read_text())
     for name, value in change.items():
@@ -346,3 +352,34 @@ def test_an_index_that_somebody_changed(
     (folder / INDEX).write_text(json.dumps(index))
     with pytest.raises(InputError, match=said):
         read_rebuilt(folder, SEED, SIGNED_AT_S)
+
+
+def test_queries_without_a_response_are_counted(dnsrig: Callable[..., Any], tmp_path: Path) -> None:
+    queries = [dns.message.make_query(f"{host}.example.", "A") for host in ("a", "b", "c", "d")]
+    transfers = [dns.message.make_query("example.", "IXFR"), dns.message.make_query("version.bind.", "TXT", "CH")]
+    responses = [dns.message.make_response(query) for query in [queries[0], *transfers]]
+    for response in responses:
+        response.flags |= dns.flags.AA
+    responses[0].answer.append(dns.rrset.from_text("a.example.", 60, "IN", "A", "192.0.2.1"))
+    responses[1].flags |= dns.flags.TC
+    responses[2].flags = (responses[2].flags | dns.flags.RA) & ~dns.flags.AA
+    capture, folder = tmp_path / "capture.pcap", tmp_path / "rebuilt"
+    of_all = [message.to_wire() for message in [*queries, *transfers, *responses]]
+    capture.write_bytes(packets(*of_all))
+    done = dnsrig("internet", "from-capture", capture, "-o", folder)
+    assert done.code == 0, done.err
+    assert "at least 3 of 4 queries have no response" in done.out
+    index = json.loads((folder / INDEX).read_text())
+    assert (index["queries"], index["unanswered"], index["others"]) == (4, 3, 4)
+    assert (index["used"], index["truncated"], index["of_resolvers"], index["cut"]) == (1, 0, 0, 0)
+
+    # A response of which only the beginning was captured is one.
+    cut = tmp_path / "cut.pcap"
+    longer = dns.message.make_response(queries[1])
+    longer.answer.append(dns.rrset.from_text("b.example.", 60, "IN", "TXT", "x" * 200))
+    begun = packets(longer.to_wire(), snapped=150)
+    cut.write_bytes(capture.read_bytes() + begun[24:])
+    done = dnsrig("internet", "from-capture", cut, "-o", tmp_path / "second", "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert (told["queries"], told["unanswered"], told["cut"]) == (4, 2, 1)

@@ -119,7 +119,7 @@ pub enum StreamError {
     },
     /// Lines that are not in the file's format.
     #[error(
-        "{}: {} bad lines ({expected}); mend them, or leave them out (--skip-bad of dnsrig load, run and traffic):{lines}",
+        "{}: {} bad lines ({expected}); mend them, or leave them out (--skip-bad of dnsrig load, run, stream make and traffic):{lines}",
         file.display(), lines.count()
     )]
     BadLines {

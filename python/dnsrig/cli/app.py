@@ -14,7 +14,15 @@ from click.shell_completion import shell_complete
 from dnsrig import __version__
 from dnsrig.cli.command_list import CommandList
 from dnsrig.cli.signals import INTERRUPTED, ignore_signals, was_interrupted
-from dnsrig.cli.streams import ClosedOutput, PlainErrors, flush_output, occupy_closed_descriptors, say, unbroken
+from dnsrig.cli.streams import (
+    ClosedOutput,
+    PlainErrors,
+    flush_errors,
+    flush_output,
+    occupy_closed_descriptors,
+    say,
+    unbroken,
+)
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 
 HELP = """A test rig for DNS and DNSSEC: verify what servers do, and measure what it costs.
@@ -99,7 +107,7 @@ def main() -> None:
     sys.stdout = unbroken(sys.stdout) if sys.stdout else ClosedOutput()
     sys.stderr = sys.stderr or os.fdopen(2, "w")
     if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr = PlainErrors(sys.stderr)
+        sys.stderr = PlainErrors(unbroken(sys.stderr))
     if not _can_be_written_to(1):
         sys.stdout = ClosedOutput("standard output is not open for writing")
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -118,6 +126,7 @@ def main() -> None:
     # `python -m dnsrig` would end by SIGINT, whatever its exit code, if the last text to be executed was interrupted,
     # such as what an import executes to make a dataclass. Executing another one makes CPython forget.
     exec("")
+    flush_errors()
     sys.exit(code)
 
 

@@ -140,8 +140,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
         click.echo(aligned(row).rstrip())
 
 
-def comma_list(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Split an option's value at commas, as a click callback."""
+def comma_list(
+    _context: click.Context, _parameter: click.Parameter, given: str | tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    """Split an option's value at commas, as a click callback; one that may be repeated has all of its values."""
+    value = given if isinstance(given, str) else ",".join(given or ()) or None
     if value is None:
         return None
     parts = tuple(item.strip() for item in value.split(",")) if value else ()
@@ -153,13 +156,16 @@ def comma_list(_context: click.Context, _parameter: click.Parameter, value: str 
 def whole_numbers(least: int, most: int, example: str) -> Callable[..., tuple[int, ...] | None]:
     """Give a click callback that splits an option's value at commas into whole numbers from `least` to `most`."""
 
-    def split(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-        parts = comma_list(context, parameter, value)
+    def split(
+        context: click.Context, parameter: click.Parameter, given: str | tuple[str, ...] | None
+    ) -> tuple[int, ...] | None:
+        parts = comma_list(context, parameter, given)
         if parts is None:
             return None
         is_whole = all(re.fullmatch(r"-?[0-9]{1,20}", part) for part in parts)
         numbers = tuple(int(part) for part in parts) if is_whole else (least - 1,)
         if not numbers or not all(least <= number <= most for number in numbers):
+            value = given if isinstance(given, str) else ",".join(given or ())
             raise click.BadParameter(
                 f"'{value}' is not a list of whole numbers from {least} to {most}, such as {example}"
             )

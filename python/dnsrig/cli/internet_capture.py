@@ -129,8 +129,8 @@ def _tell(index: dict[str, Any], facts: dict[str, Any]) -> None:
     )
     if index["unanswered"]:
         click.echo(
-            f"  {index['unanswered']:,} of {index['queries']:,} queries have no response: what they asked for is in no "
-            "zone, and servers that never answered are not rebuilt"
+            f"  at least {index['unanswered']:,} of {index['queries']:,} queries have no response (lost, repeated, or "
+            "to servers that do not answer): what they alone asked for is in no zone"
         )
     click.echo(
         f"  {index['conflicts']:,} RRsets had different data; made up: {index['soa_made']:,} SOA records, "

@@ -17,7 +17,7 @@ MOST_QUESTIONS = 20_000_000
 def profile(name: str) -> None:
     """Print the profile NAME [internet-2022], with the source of each figure. `small` is for a first try.
 
-    A file that ends in .toml is checked, and printed if an Internet can be made of it.
+    A file that ends in .toml is printed if an Internet can be made of it.
 
     \b
     Example:
@@ -25,7 +25,11 @@ def profile(name: str) -> None:
       dnsrig internet profile mine.toml                  what is wrong with it, if anything is
       dnsrig internet serve --profile mine.toml
     """
-    click.echo(_core.Internet.profile_text(name), nl=False)
+    text = _core.Internet.profile_text(name)
+    if name.endswith(".toml"):
+        # More can be wrong than the text shows, such as an outage of operators that there are not.
+        _core.Internet(name, seed=1, signed_at_s=0)
+    click.echo(text, nl=False)
 
 
 @click.command()

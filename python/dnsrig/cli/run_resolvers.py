@@ -80,8 +80,9 @@ _OPTIONS = (
     click.option(
         "--capture-port",
         "capture_ports",
+        multiple=True,
         callback=whole_numbers(1, 65_535, "53,5300"),
-        help="In validation-cost, ports that the capture's queries went to [53].",
+        help="In validation-cost, ports that the capture's queries went to [53]. Repeatable.",
     ),
     click.option(
         "--periods", type=WholeNumber(1, 1000), help="In validation-cost, from the cold cache to the hot one [3]."

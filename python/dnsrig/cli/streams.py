@@ -105,6 +105,14 @@ def say(text: str) -> None:
         _give_up(2)
 
 
+def flush_errors() -> None:
+    """Print what standard error still has in its buffer, if it can still be written."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _give_up(2)
+
+
 def flush_output() -> bool:
     """Print what standard output still has in its buffer, if it can still be written; say whether it can."""
     try:

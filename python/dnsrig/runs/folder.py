@@ -131,7 +131,7 @@ class RunFolder:
         self._check_measurements()
         for leftover in self.path.rglob(f"*{PARTIAL_SUFFIX}"):
             leftover.unlink()
-        with self._says_where_to_go_on():
+        with self.says_where_to_go_on():
             write_whole(self.path / _RESERVE_NAME, _fill_reserve)
             self._update(status=RUNNING, reason=None, finished=None, process=process_identity(), failures=[])
 
@@ -141,7 +141,8 @@ class RunFolder:
         try:
             stored: int = pq.read_metadata(table).num_rows
         except (pa.ArrowInvalid, OSError):
-            return False
+            # Nothing tells how many there were; looking costs no measurement, and makes the table again.
+            return True
         return stored > len(list(self.path.glob("measurements/*/*.json")))
 
     def _check_inputs(self) -> None:
@@ -179,7 +180,7 @@ class RunFolder:
         digest = sha256(path)
         if kept.exists() and sha256(kept) != digest:
             raise InputError(f"{path}: the run keeps a different input called {path.name}; rename one")
-        with self._says_where_to_go_on():
+        with self.says_where_to_go_on():
             if not kept.exists():
                 write_whole(kept, partial(_copy, path))
         entry = {
@@ -231,7 +232,7 @@ class RunFolder:
         path = self._measurement_path(case_id, repetition)
         if path.exists():
             raise FileExistsError(f"{path}: repetition {repetition} of case {case_id} is stored already")
-        with self._says_where_to_go_on():
+        with self.says_where_to_go_on():
             path.parent.mkdir(parents=True, exist_ok=True)
             if series is not None:
                 write_whole(_series_path(path), partial(pq.write_table, series))
@@ -259,7 +260,7 @@ class RunFolder:
         """Write the tables and set the run's final status, any but `running`."""
         if status not in {COMPLETE, INCOMPLETE, INTERRUPTED, FAILED}:
             raise ValueError(f"a run cannot finish as {status}")
-        with self._says_where_to_go_on():
+        with self.says_where_to_go_on():
             write_tables(self.path, self.measurements(), self.series)
         (self.path / _RESERVE_NAME).unlink(missing_ok=True)
         self._guarded_update(status=status, reason=reason, finished=_now())
@@ -279,10 +280,11 @@ class RunFolder:
         except (OSError, DiskFullError):
             # The manifest then stays `running`, and is read as interrupted once this process has ended.
             pass
-        return DiskFullError(error.path, self.path)
+        advice = f"the run is incomplete. To go on, once there is some: dnsrig run --resume {self.path}"
+        return DiskFullError(error.path, advice)
 
     @contextmanager
-    def _says_where_to_go_on(self) -> Iterator[None]:
+    def says_where_to_go_on(self) -> Iterator[None]:
         """Mark the run where the block meets a full disk, and have the error say how to go on."""
         try:
             yield
@@ -290,7 +292,7 @@ class RunFolder:
             raise self._mark_disk_full(error) from error
 
     def _guarded_update(self, **changes: object) -> None:
-        with self._says_where_to_go_on():
+        with self.says_where_to_go_on():
             self._update(**changes)
 
     def _update(self, **changes: object) -> None:

@@ -34,11 +34,8 @@ _LINKS_MAX = 40
 class DiskFullError(EnvironmentLacksError):
     """A file of a run could not be written for lack of room."""
 
-    def __init__(self, path: Path, run: Path | None = None) -> None:
-        advice = (
-            "" if run is None else f"; the run is incomplete. To go on, once there is some: dnsrig run --resume {run}"
-        )
-        super().__init__(f"no room left on the disk while writing {path}{advice}")
+    def __init__(self, path: Path, advice: str = "free some") -> None:
+        super().__init__(f"no room left on the disk while writing {path}; {advice}")
         self.path = path
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dnsrig.errors import DnsrigError, EnvironmentLacksError, InputError
 from dnsrig.runs.folder import RunFolder
+from dnsrig.runs.writing import DiskFullError
 from dnsrig.studies.base import Study
 from dnsrig.studies.noted_signals import CTRL_C, NotedSignals
 from dnsrig.studies.plan import Plan
@@ -70,7 +71,7 @@ def report(path: Path) -> tuple[Path, dict[str, Any]]:
     manifest = run.manifest()
     study = find_study(manifest["study"])
     settings = study.settings_type.from_manifest(manifest["settings"])
-    return study.build_report(run, settings), study.summarise(run, settings)
+    return _build_report(study, run, settings), study.summarise(run, settings)
 
 
 def _conduct(
@@ -78,7 +79,7 @@ def _conduct(
 ) -> tuple[Path, dict[str, Any]]:
     signals = NotedSignals("what is done is kept; ending what runs ...")
     try:
-        with signals:
+        with signals, run.says_where_to_go_on():
             study.run(settings, run, watcher)
         _require_measurements(run)
     except (KeyboardInterrupt, Exception) as error:
@@ -88,7 +89,7 @@ def _conduct(
             _report_what_there_is(study, settings, run)
             watcher.problem(f"to go on: dnsrig run --resume {run.path}")
             raise KeyboardInterrupt from error
-        if isinstance(error, DnsrigError):
+        if isinstance(error, DnsrigError) and not isinstance(error, DiskFullError):
             run.finish("failed", str(error))
         raise
     failed = run.failed_measurements
@@ -99,7 +100,7 @@ def _conduct(
     watcher.phase("writing the report")
     try:
         with signals:
-            study.build_report(run, settings)
+            _build_report(study, run, settings)
     except (KeyboardInterrupt, Exception) as error:
         # As above.
         if isinstance(error, KeyboardInterrupt) or signals.first is not None:
@@ -121,4 +122,11 @@ def _require_measurements(run: RunFolder) -> None:
 
 def _report_what_there_is(study: Study[Any], settings: StudySettings, run: RunFolder) -> None:
     if run.measurements():
-        study.build_report(run, settings)
+        _build_report(study, run, settings)
+
+
+def _build_report(study: Study[Any], run: RunFolder, settings: StudySettings) -> Path:
+    try:
+        return study.build_report(run, settings)
+    except DiskFullError as error:
+        raise DiskFullError(error.path, f"free some, and then: dnsrig report {run.path}") from error

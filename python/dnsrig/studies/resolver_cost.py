@@ -1,6 +1,5 @@
 """resolver-cost: a resolver's rate and CPU per query by its share of cache hits, and in floods (JPRS-2010, case 1)."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from dnsrig.studies.resolving.settings import RESOLVER_DEFAULTS, ResolverStudySe
 from dnsrig.studies.resolving.sockets import whole_hundreds
 from dnsrig.studies.resolving.streams import distinct, misses, missing_below, with_hits, write_stream
 from dnsrig.studies.resolving.study import ResolverStudy
-from dnsrig.studies.resolving.trees import profile_path
+from dnsrig.studies.resolving.trees import profile_path, read_profile
 from dnsrig.studies.resolving.trial import measured_once
 from dnsrig.studies.settings import StudySettings
 from dnsrig.studies.wording import JPRS_2010
@@ -248,11 +247,8 @@ def denying(profile: str, kinds: Sequence[str]) -> dict[str, str]:
         InputError: it cannot be read, or has none.
 
     """
-    try:
-        # Each has a name and a registry, or it would be no profile's text.
-        tlds = tomllib.loads(_core.Internet.profile_text(profile)).get("tld", [])
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{profile}: the profile of the Internet is no TOML: {error}") from error
+    # Each has a name and a registry, or it would be no profile's text.
+    tlds = read_profile(_core.Internet.profile_text(profile), profile).get("tld", [])
     signed = [(tld["name"], tld["registry"].get("denial")) for tld in tlds if "algorithm" in tld["registry"]]
     found = {}
     for kind in dict.fromkeys(kinds):

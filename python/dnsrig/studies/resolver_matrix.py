@@ -437,7 +437,7 @@ def _tiles(grid: Grid) -> plots.Figure:
         for server in grid.servers
     ]
     lines = [grid.column_label(column) for column in grid.columns]
-    legend = {WELL: "validates", PLAIN: "resolves", PARTLY: "in part", BADLY: "fails"}
+    legend = {WELL: "validates", PLAIN: "resolves", PARTLY: "in part", BADLY: "fails, or does not validate"}
     return draw_tiles(panels, lines, [row.label for row in grid.rows], legend)
 
 
@@ -452,6 +452,8 @@ def _tile(case: CaseResult | None) -> Tile:
         return Tile(f"{answered} of {asked}", PARTLY)
     if case.case["key"] == UNSIGNED or not COLUMNS[str(case.case["cell"])].validates:
         return Tile("resolves", PLAIN)
+    if not secure:
+        return Tile("not validated", BADLY)
     return Tile("validates", WELL) if secure == asked else Tile(f"{secure} of {asked} secure", PARTLY)
 
 
@@ -490,8 +492,10 @@ def _resolves_cell(case: CaseResult | None) -> Cell:
     if found is None:
         return sections.MISSING
     asked, answered, secure, has_load = found
-    text = "resolves" if answered == asked else f"fails ({answered} of {asked} answered)"
-    if answered and not has_load:
+    text = "resolves" if answered == asked else f"in part ({answered} of {asked} answered)"
+    if not answered:
+        text = f"fails (0 of {asked} answered)"
+    elif not has_load:
         text = f"fails (no answer under load; before it {answered} of {asked})"
     return Cell(text, f"{secure} of {asked} secure" if answered else "")
 

@@ -23,7 +23,7 @@ impl Profile {
     }
 
     fn check_all(&self) -> Checked {
-        let is_shown = !self.name.trim().is_empty() && !self.name.chars().any(char::is_control);
+        let is_shown = !self.name.trim().is_empty() && !self.name.chars().any(breaks_lines);
         if !is_shown || self.name.chars().count() > NAME_MAX {
             return Err(format!(
                 "name: reports show it; choose 1 to {NAME_MAX} characters, in one line and none to control a terminal"
@@ -381,9 +381,15 @@ pub(super) fn share(what: &str, value: f64) -> Checked {
     }
 }
 
+/// Whether a character controls terminals, ends lines, or turns round what is written after it (UAX #9 section 2).
+fn breaks_lines(character: char) -> bool {
+    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || turns || matches!(character, '\u{2028}' | '\u{2029}')
+}
+
 /// A number for messages; three hundred digits say less than an exponent.
 fn told(value: f64) -> String {
-    match value.abs() < 1e15 {
+    match value == 0.0 || (1e-6..1e15).contains(&value.abs()) {
         true => value.to_string(),
         false => format!("{value:e}"),
     }

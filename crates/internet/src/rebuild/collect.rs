@@ -79,9 +79,11 @@ impl Variants {
 pub struct Counts {
     /// Responses of name servers that were used.
     pub used: u64,
+    /// Of these, parts of whole zones (AXFR), whose queries are among the others.
+    pub transferred: u64,
     /// Queries that such responses could answer.
     pub queries: u64,
-    /// Messages of other opcodes and classes, and differences between versions of a zone.
+    /// Messages of other opcodes and classes, differences between versions of a zone, and queries for whole zones.
     pub others: u64,
     /// Truncated responses.
     pub truncated: u64,
@@ -99,10 +101,11 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Queries beyond those that were answered by anything; 0 where responses alone were captured.
+    /// How many queries no response answers at least: those beyond the responses, some of which may answer none that was
+    /// captured. 0 where responses alone were.
     pub fn unanswered(&self) -> u64 {
         let responses = [
-            self.used,
+            self.used - self.transferred,
             self.truncated,
             self.recursive,
             self.malformed,
@@ -171,11 +174,11 @@ impl Collector {
                 return;
             }
             NOERROR | NXDOMAIN => {
-                self.counts.used += 1;
+                self.count_used(&response);
                 self.counts.unfit += response.unfit;
             }
             REFUSED => {
-                self.counts.used += 1;
+                self.count_used(&response);
                 // These are refused of zones that a server has, too (RFC 5936 section 5, RFC 8482 section 4).
                 if !matches!(response.rtype, Rtype::ANY | Rtype::AXFR | Rtype::IXFR) {
                     self.octets += of_name(&response.name);
@@ -204,6 +207,11 @@ impl Collector {
                 self.octets += add(&mut self.hearsay, rrset);
             }
         }
+    }
+
+    fn count_used(&mut self, response: &Response) {
+        self.counts.used += 1;
+        self.counts.transferred += u64::from(response.rtype == Rtype::AXFR);
     }
 
     fn take_signatures(&mut self, signed: &[Signed]) {

@@ -6,7 +6,7 @@ use domain::base::iana::{Class, Rtype};
 use domain::base::message::RecordSection;
 use domain::base::name::ToName;
 use domain::base::rdata::ComposeRecordData;
-use domain::base::{Message, ParsedName, Question};
+use domain::base::{Message, ParsedName};
 use domain::rdata::AllRecordData;
 use std::fmt::Write;
 
@@ -63,13 +63,14 @@ struct Aside {
 pub(super) enum Unused {
     /// A query that a response of use could answer.
     Query,
-    /// Another opcode than QUERY, another class than IN, or differences between versions of a zone (IXFR).
+    /// Another opcode than QUERY, another class than IN, differences between versions of a zone (IXFR), or the query for a
+    /// whole zone (AXFR), whose answer has many messages.
     Other,
     /// It is truncated; the whole answer came by TCP, if at all.
     Truncated,
     /// A resolver's answer: recursion was available and the answer is not authoritative.
     Recursive,
-    /// No DNS message, or one whose records cannot be read.
+    /// No DNS message, one without a question or with several (RFC 9619 section 4), or one whose records cannot be read.
     Malformed,
 }
 
@@ -97,12 +98,14 @@ impl Response {
         if header.opcode().to_int() != 0 {
             return Err(Unused::Other);
         }
+        let question = message.sole_question().map_err(|_| Unused::Malformed)?;
+        // Before anything else: what is left out of queries has to be left out of responses.
+        let is_left_out = question.qclass() != Class::IN || question.qtype() == Rtype::IXFR;
+        if is_left_out || (!header.qr() && question.qtype() == Rtype::AXFR) {
+            return Err(Unused::Other);
+        }
         if !header.qr() {
-            let question = message.sole_question();
-            return Err(match question.is_ok_and(|one| is_of_use(&one)) {
-                true => Unused::Query,
-                false => Unused::Other,
-            });
+            return Err(Unused::Query);
         }
         if header.tc() {
             return Err(Unused::Truncated);
@@ -111,12 +114,6 @@ impl Response {
             return Err(Unused::Recursive);
         }
         let sections = message.sections().map_err(|_| Unused::Malformed)?;
-        let mut questions = sections.0;
-        let question = questions.next().and_then(Result::ok);
-        let question = question.ok_or(Unused::Malformed)?;
-        if !is_of_use(&question) || questions.next().is_some() {
-            return Err(Unused::Other);
-        }
         let mut aside = Aside::default();
         Ok(Self {
             name: lower(question.qname()),
@@ -130,11 +127,6 @@ impl Response {
             unfit: aside.unfit,
         })
     }
-}
-
-/// Whether zones can be made of what answers a question.
-fn is_of_use(question: &Question<impl ToName>) -> bool {
-    question.qclass() == Class::IN && question.qtype() != Rtype::IXFR
 }
 
 /// Whether records of a type never stand in a zone: those without a type, query types and meta types (RFC 6895 section 3.1).

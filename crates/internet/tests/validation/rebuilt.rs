@@ -211,6 +211,7 @@ fn the_most_frequent_data_win_and_what_is_no_answer_of_a_server_is_left_out() {
     collector.add(server, &empty);
     let expected = Counts {
         used: 6,
+        transferred: 0,
         queries: 1,
         others: 1,
         truncated: 1,
@@ -226,6 +227,36 @@ fn the_most_frequent_data_win_and_what_is_no_answer_of_a_server_is_left_out() {
         ..expected
     };
     assert_eq!((expected.unanswered(), lossy.unanswered()), (0, 3));
+    // A transfer has more messages than queries, and of IXFR neither is used.
+    let before = collector.counts();
+    let mut add = |flags, rtype| {
+        let octets = response(flags, [0, 0, 0], "a.test.", rtype, &[]);
+        collector.add(server, &octets);
+    };
+    for rtype in [Rtype::AXFR, Rtype::IXFR] {
+        add([0x00, 0], rtype);
+        // Also truncated, and by a server that resolves, too.
+        for flags in [[0x84, 0], [0x84, 0x80]] {
+            add(flags, rtype);
+        }
+    }
+    add([0x86, 0], Rtype::IXFR);
+    add([0x80, 0x80], Rtype::IXFR);
+    let after = collector.counts();
+    assert_eq!((after.used, after.transferred), (before.used + 2, 2));
+    assert_eq!(
+        (after.queries, after.others),
+        (before.queries, before.others + 6)
+    );
+    assert_eq!(
+        (after.truncated, after.recursive),
+        (before.truncated, before.recursive)
+    );
+    let lossy = Counts {
+        queries: 13,
+        ..after
+    };
+    assert_eq!(lossy.unanswered(), 3);
     let made = rebuild(&collector);
     assert_eq!(made.conflicts, 2);
     let rebuilt = serve(made.zones);

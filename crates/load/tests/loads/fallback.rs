@@ -68,6 +68,20 @@ fn truncated_answers_are_asked_for_again_over_tcp() {
     }
 }
 
+#[test]
+fn who_asks_one_at_a_time_has_a_connection_for_each() {
+    let (udp, _tcp) = servers(|_| true, serve);
+    let report = load(&LoadConfig {
+        schedule: ScheduleKind::ClosedLoop {
+            outstanding: 1,
+            max_rate_qps: None,
+        },
+        ..with_fallback(udp.address, 100)
+    });
+    assert_eq!((report.sent, report.answered), (100, 100));
+    assert_eq!(report.connections.opened, 100);
+}
+
 /// A server may serve one connection at a time: who keeps it with nothing to ask would have the others wait for ever.
 #[test]
 fn connections_are_not_kept_from_others() {

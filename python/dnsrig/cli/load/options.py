@@ -4,7 +4,17 @@ from collections.abc import Callable
 
 import click
 
-from dnsrig.cli.common import CLIENTS, COUNT, OUTSTANDING, RATE, SECONDS, Command, FiniteRange, WholeNumber
+from dnsrig.cli.common import (
+    CLIENTS,
+    COUNT,
+    OUTSTANDING,
+    RATE,
+    SECONDS,
+    Command,
+    FiniteRange,
+    WholeNumber,
+    whole_numbers,
+)
 from dnsrig.cli.load.values import client_subnet, edns_options
 from dnsrig.cli.sections import section
 from dnsrig.loads import TRANSPORTS
@@ -65,11 +75,11 @@ OPTIONS: tuple[Callable[[Command], Command], ...] = (
     queries(
         "--capture-port",
         "capture_ports",
-        type=PORT,
         multiple=True,
-        default=(53,),
+        callback=whole_numbers(1, 65_535, "53,5300"),
+        default=("53",),
         show_default=True,
-        help="Port that the capture's queries went to. Repeatable.",
+        help="Ports that the capture's queries went to. Repeatable.",
     ),
     queries(
         "--client-by-port", is_flag=True, help="Each address and port of the capture is a client, not each address."

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dnsrig.report.pictures import plots
-from dnsrig.report.pictures.style import new_figure
+from dnsrig.report.pictures.style import INK, new_figure
 
 WELL, PLAIN, PARTLY, BADLY = "#a9dcc3", "#bcd9f0", "#fbdc9a", "#f4b7a3"
 """Tiles from good to bad: tints of the palette that any colour vision tells apart, the same on light and dark pages."""
 _TEXT = "#101014"
-"""Not `style.INK`, which becomes light on a dark page, where tiles stay as light as they are."""
+"""On tiles, which stay as light as they are on a dark page, where `style.INK` becomes light."""
 _TILES_ACROSS = 8
 """As many have room for their texts."""
 _TILE_IN = 0.21
@@ -68,4 +68,5 @@ def _draw_panel(axes: plots.Axes, panel: Panel) -> None:
         for place, tile in enumerate(tiles):
             if tile.colour is not None:
                 axes.barh(line, 0.97, 0.9, place, align="center", color=tile.colour)
-            axes.text(place + 0.485, line, tile.text, color=_TEXT, fontsize=6.5, ha="center", va="center")
+            ink = INK if tile.colour is None else _TEXT
+            axes.text(place + 0.485, line, tile.text, color=ink, fontsize=6.5, ha="center", va="center")

@@ -132,10 +132,7 @@ def changed_text(text: str, tree: str, source: str, *, is_large: bool = False) -
     """
     if tree == TREE and not is_large:
         return text
-    try:
-        profile = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{source}: the profile of the Internet is no TOML: {error}") from error
+    profile = read_profile(text, source)
     try:
         CHANGES[tree](profile)
         if is_large:
@@ -144,6 +141,19 @@ def changed_text(text: str, tree: str, source: str, *, is_large: bool = False) -
         # It lacks what a profile has; who reads it says what that is.
         return text
     return "".join(_lines(profile))
+
+
+def read_profile(text: str, source: str) -> Profile:
+    """Give what a profile's text says; `source` is where it is from.
+
+    Raises:
+        InputError: it is no TOML.
+
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{source}: the profile of the Internet is no TOML: {error}") from error
 
 
 def _lines(profile: Profile) -> list[str]:

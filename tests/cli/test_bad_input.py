@@ -216,6 +216,9 @@ def test_a_profile_that_is_a_file_is_checked_and_printed(dnsrig, tmp_path):
         assert wrong != small
         mine.write_text(wrong)
         refused(dnsrig("internet", "profile", mine), 2, str(mine), said)
+    pipe = tmp_path / "pipe.toml"
+    os.mkfifo(pipe)
+    refused(dnsrig("internet", "profile", pipe), 2, str(pipe), "it is no file")
     refused(dnsrig("internet", "profile", ""), 2, 'there is no profile ""; the named ones are')
 
 

@@ -62,6 +62,8 @@ struct Index {
 struct Made {
     index: Index,
     files: Vec<FileSummary>,
+    /// Packets that could not be put together of their fragments.
+    fragments_lost: u64,
 }
 
 /// What captures show.
@@ -182,9 +184,17 @@ pub fn rebuild_internet(
         let mut made = made.ok_or(TrafficError::Interrupted)?;
         let zones = std::mem::take(&mut made.zones);
         let zones = write_zones(zones, &folder, reading.cancel)?;
+        let counts = collector.counts();
+        if counts == Counts::default() && cut == 0 {
+            return Err(TrafficError::Setting {
+                why: format!("no DNS message in the captures: {}", read.instead()),
+            });
+        }
+        let fragments = read.assembly.fragments;
         Ok(Made {
-            index: index(made, collector.counts(), cut, zones),
+            index: index(made, counts, cut, zones),
             files: read.files,
+            fragments_lost: fragments.incomplete + fragments.bad + fragments.unusable,
         })
     })?;
     if made.index.zones.is_empty() {
@@ -195,7 +205,7 @@ pub fn rebuild_internet(
             ),
         };
         let why = format!(
-            "no response of a name server in it{cut}; capture what a resolver or an authoritative server sees on port 53"
+            "no response of a name server in it{cut}; capture what a resolver and name servers say to each other"
         );
         let files: Vec<String> = paths
             .iter()

@@ -95,13 +95,13 @@ impl Internet {
             rtype: 0,
         };
         let message = arrived.message;
-        let Some(server) = answer.server.filter(|_| message.len() <= QUERY_LEN_MAX) else {
-            return answer;
-        };
         let question = question_end(message);
         if let Some(end) = question {
             answer.rtype = u16::from_be_bytes([message[end - 4], message[end - 3]]);
         }
+        let Some(server) = answer.server.filter(|_| message.len() <= QUERY_LEN_MAX) else {
+            return answer;
+        };
         if self.outages.has(&self.servers, server, arrived.now) {
             return answer;
         }

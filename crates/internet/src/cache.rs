@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Mutex;
 
-/// Locks of a cache; threads seldom want the same.
-const SHARDS: usize = 32;
+/// Locks of a cache at most, a power of two; threads seldom want the same.
+const SHARDS_MAX: usize = 32;
+/// What a generation of a shard has room for, as far as the whole has: the zones of large operators take half a megabyte, and one
+/// that finds no room would be made again for each query.
+const ROOM: usize = 4 << 20;
 
 /// Values by key, of at most a number of octets together.
 ///
@@ -30,6 +33,12 @@ struct Shard<K, V> {
 impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
     /// A cache of `octets`, as values say that they take.
     pub fn new(octets: usize) -> Self {
+        let with_room = (octets / 2 / ROOM).clamp(1, SHARDS_MAX);
+        Self::in_shards(octets, 1 << with_room.ilog2())
+    }
+
+    /// One of `shards` parts, a power of two.
+    fn in_shards(octets: usize, shards: usize) -> Self {
         let shard = || Shard {
             young: HashMap::default(),
             old: HashMap::default(),
@@ -37,15 +46,15 @@ impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
             old_octets: 0,
         };
         Self {
-            shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(),
+            shards: (0..shards).map(|_| Mutex::new(shard())).collect(),
             hashing: FixedState::with_seed(0x5eed),
-            octets_per_generation: octets / 2 / SHARDS,
+            octets_per_generation: octets / 2 / shards,
         }
     }
 
     fn shard(&self, key: &K) -> std::sync::MutexGuard<'_, Shard<K, V>> {
         let place = self.hashing.hash_one(key) >> 32;
-        let shard = &self.shards[place as usize % SHARDS];
+        let shard = &self.shards[place as usize & (self.shards.len() - 1)];
         // A panic elsewhere leaves a map that is whole.
         shard
             .lock()
@@ -119,19 +128,32 @@ mod tests {
 
     #[test]
     fn keeps_what_is_used_and_no_more_than_it_may() {
-        let cache = Cache::new(SHARDS * 2 * 100);
+        const OCTETS: usize = 32 * 2 * 100;
+        let cache = Cache::in_shards(OCTETS, 32);
         for number in 0..100_000u32 {
             cache.put(number, number, 10);
             assert_eq!(cache.get(&7).is_some(), number >= 7);
             assert_eq!(cache.get(&number), Some(number));
         }
-        assert!(cache.octets() <= SHARDS * 2 * 100);
-        assert!(cache.octets() >= SHARDS * 100);
+        assert!(cache.octets() <= OCTETS);
+        assert!(cache.octets() >= OCTETS / 2);
         assert_eq!(cache.get(&8), None);
         let mut count = 0;
         cache.for_each(|_| count += 1);
         assert_eq!(10 * count, cache.octets());
         cache.put(1, 1, 101);
         assert_eq!(cache.get(&1), None, "more than there is room for");
+    }
+    #[test]
+    fn a_small_one_has_room_for_large_values() {
+        for mib in [10, 100, 10_000] {
+            let cache = Cache::new(mib << 20);
+            cache.put(1, 1, ROOM);
+            assert_eq!(cache.get(&1), Some(1));
+            for number in 2..10_000u32 {
+                cache.put(number, number, ROOM);
+            }
+            assert!(cache.octets() <= mib << 20);
+        }
     }
 }

@@ -22,8 +22,8 @@ use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 const DAY_S: u64 = 86_400;
@@ -100,6 +100,8 @@ pub struct Internet {
     pub(crate) reverse: Option<ReverseTree>,
     pub(crate) keys: KeyMaker,
     pub(crate) signatures: Signatures,
+    /// Kept apart, as it is larger than all others, and every resolver asks it first.
+    pub(crate) root: OnceLock<Arc<Excerpt>>,
     pub(crate) excerpts: Cache<ExcerptKey, Arc<Excerpt>>,
     pub(crate) ready: ReadyAnswers,
     pub(crate) zones_made: AtomicU64,
@@ -216,6 +218,7 @@ impl Internet {
             },
             keys: KeyMaker::new(options.seed, profile.signing.rsa_zsk_bits),
             signatures: Signatures::new(for_signatures),
+            root: OnceLock::new(),
             excerpts: Cache::new(options.memory_octets - for_signatures - for_answers),
             ready: ReadyAnswers::new(for_answers),
             zones_made: AtomicU64::new(0),
@@ -329,6 +332,7 @@ impl Responding for Internet {
     }
 
     fn octets(&self) -> usize {
-        self.excerpts.octets() + self.signatures.octets() + self.ready.octets()
+        let root = self.root.get().map_or(0, |root| root.octets);
+        root + self.excerpts.octets() + self.signatures.octets() + self.ready.octets()
     }
 }

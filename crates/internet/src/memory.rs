@@ -1,5 +1,6 @@
 //! What takes the memory of an Internet.
 
+use crate::excerpt::Excerpt;
 use crate::internet::Internet;
 
 /// Octets, about, by what they hold.
@@ -28,12 +29,16 @@ impl Internet {
             chains: self.registries.iter().map(|one| one.ring_octets()).sum(),
             ..Memory::default()
         };
-        self.excerpts.for_each(|excerpt| {
+        let mut add = |excerpt: &Excerpt| {
             let parts = excerpt.parts;
             memory.keys += parts.keys;
             memory.to_sign += parts.to_sign;
             memory.zones += excerpt.octets - parts.keys - parts.to_sign;
-        });
+        };
+        self.excerpts.for_each(|excerpt| add(excerpt));
+        if let Some(root) = self.root.get() {
+            add(root);
+        }
         memory
     }
 }

@@ -61,7 +61,11 @@ pub(crate) struct WholeSigning {
 impl Internet {
     /// The excerpt, made if it is not known.
     pub(crate) fn excerpt(&self, key: ExcerptKey) -> Result<Arc<Excerpt>, InternetError> {
-        if let Some(known) = self.excerpts.get(&key) {
+        let known = match key {
+            ExcerptKey::Root => self.root.get().cloned(),
+            _ => self.excerpts.get(&key),
+        };
+        if let Some(known) = known {
             return Ok(known);
         }
         let made = Arc::new(match key {
@@ -74,6 +78,9 @@ impl Internet {
             ExcerptKey::Reverse(zone) => self.make_reverse(zone)?,
         });
         self.zones_made.fetch_add(1, Ordering::Relaxed);
+        if key == ExcerptKey::Root {
+            return Ok(Arc::clone(self.root.get_or_init(|| made)));
+        }
         self.excerpts.put(key, Arc::clone(&made), made.octets);
         Ok(made)
     }

@@ -59,8 +59,9 @@ impl fmt::Display for AnyData<'_> {
                 if parser.remaining() == 0 && !matches!(data, ZoneRecordData::Unknown(_)) =>
             {
                 let shown = data.display_zonefile(DisplayKind::Simple);
-                // What `domain` shows of service parameters cannot always be read back, such as a comma in a protocol's name.
-                if matches!(rtype, Rtype::SVCB | Rtype::HTTPS) {
+                // What `domain` shows cannot always be read back: a comma in a protocol's name of service parameters, a gateway
+                // that there is not, whose dot it leaves out, a property without a name.
+                if !is_read_back(rtype) {
                     return match rdata_from_text(rtype, &shown.to_string()) {
                         Some(read) if read == *rdata => write!(f, "{rtype} {shown}"),
                         _ => generic(f, rtype, rdata),
@@ -71,6 +72,29 @@ impl fmt::Display for AnyData<'_> {
             _ => generic(f, rtype, rdata),
         }
     }
+}
+
+/// Whether everything that `domain` shows of a type can be read: of the types that zones have many records of.
+fn is_read_back(rtype: Rtype) -> bool {
+    matches!(
+        rtype,
+        Rtype::A
+            | Rtype::AAAA
+            | Rtype::NS
+            | Rtype::CNAME
+            | Rtype::SOA
+            | Rtype::PTR
+            | Rtype::MX
+            | Rtype::TXT
+            | Rtype::SRV
+            | Rtype::DS
+            | Rtype::DNSKEY
+            | Rtype::RRSIG
+            | Rtype::NSEC
+            | Rtype::NSEC3
+            | Rtype::NSEC3PARAM
+            | Rtype::TLSA
+    )
 }
 
 /// The form that any reader takes for any type (RFC 3597 section 5).

@@ -144,9 +144,9 @@ def comma_list(
     _context: click.Context, _parameter: click.Parameter, given: str | tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
     """Split an option's value at commas, as a click callback; one that may be repeated has all of its values."""
-    value = given if isinstance(given, str) else ",".join(given or ()) or None
-    if value is None:
+    if given is None or given == ():
         return None
+    value = given if isinstance(given, str) else ",".join(given)
     parts = tuple(item.strip() for item in value.split(",")) if value else ()
     if not all(parts):
         raise click.BadParameter(f"'{value}' has nothing before or after a comma; give values as in 1,2,3")

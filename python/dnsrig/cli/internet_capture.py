@@ -11,7 +11,7 @@ from dnsrig import _core
 from dnsrig.cli.common import json_option, print_json
 from dnsrig.cli.internet_options import MIB, memory_option
 from dnsrig.cli.traffic.reading import CAPTURE_FILE, CaptureReading, reading_options, warn, warn_of_files, work
-from dnsrig.errors import InputError
+from dnsrig.errors import EnvironmentLacksError, InputError
 from dnsrig.internet import INDEX, write_object
 from dnsrig.runs.writing import unwritable
 
@@ -64,15 +64,19 @@ def from_capture(
         )
         index = done["index"]
         write_object(folder / INDEX, index)
-    except BaseException:
+    except BaseException as error:
         # Zones without an index are of no use, and would be in the way the next time.
         for file in folder.glob("*.zone"):
             file.unlink(missing_ok=True)
         for empty in made:
             with suppress(OSError):
                 empty.rmdir()
+        if isinstance(error, EnvironmentLacksError):
+            raise EnvironmentLacksError(f"{error}; make room, or choose another folder with -o") from error
         raise
     warn_of_files(done["files"])
+    if done["fragments_lost"]:
+        warn(f"{done['fragments_lost']:,} packets could not be put together of their fragments: they are left out")
     _warn_of_zones(index)
     counts = {name: value for name, value in index.items() if name != "schema"}
     facts = {**counts, "zones": len(index["zones"]), "folder": str(folder)}

@@ -42,13 +42,16 @@ def profile(name: str) -> None:
     type=FiniteRange(0, 1),
     default=0.1,
     show_default=True,
-    help="Share of names that do not exist.",
+    help="Share of names made up not to exist; hosts that a domain happens not to have come on top.",
 )
 @click.option(
     "--internet-seed",
     type=WholeNumber(0, 2**63 - 1),
     required=True,
     help="The seed with which the Internet is served.",
+)
+@click.option(
+    "--loopback", is_flag=True, help="It is served with --loopback: names of addresses are those of 127.0.0.0/8."
 )
 @seed_option
 def questions(
@@ -58,6 +61,7 @@ def questions(
     number: int,
     missing_share: float,
     internet_seed: int,
+    loopback: bool,
     seed: int | None,
 ) -> None:
     """Write questions for names of a simulated Internet to FILE, in dnsperf's format; FILE '-' is standard output.
@@ -68,7 +72,7 @@ def questions(
     Example:
       dnsrig internet questions queries.txt --profile small --internet-seed 1 -n 10000
     """
-    made = _core.Internet(profile, seed=internet_seed, signed_at_s=0, domains=domains)
+    made = _core.Internet(profile, seed=internet_seed, signed_at_s=0, domains=domains, loopback=loopback)
     text = made.questions(number, chosen_seed(seed), missing_share)
     if str(file) == "-":
         click.echo(text, nl=False)

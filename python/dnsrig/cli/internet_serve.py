@@ -287,9 +287,11 @@ def _tell(plan: Plan, serving: Serving, files: InternetFiles, as_json: bool) -> 
     if as_json:
         print_json(facts)
         return
+    more = "" if plan.addresses else " and those of domains that have their own,"
     where = "their own addresses" if plan.addresses else " and ".join(plan.facts["prefixes"])
     click.echo(
-        f"{plan.title}, {plan.facts['servers']:,} name servers on {where} port {serving.server.port} (Ctrl-C stops it)"
+        f"{plan.title}, {plan.facts['servers']:,} name servers{more} on {where} port {serving.server.port} "
+        "(Ctrl-C stops it)"
     )
     click.echo(f"  root hints:   {files.root_hints}")
     click.echo(f"  trust anchor: {files.trust_anchor}, for BIND {files.bind_keys}")

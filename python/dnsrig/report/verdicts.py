@@ -162,14 +162,19 @@ def percent(share: float) -> str:
 def no_difference(ratio: RatioEstimate) -> str:
     """Say how large a difference may be that was not seen.
 
-    An interval that reaches a half or twice as much, as of two repetitions, shows next to nothing: no percentage should
-    hide that. One without 1 in it was not beyond noise among all that were compared together.
+    An interval without 1 in it was not beyond noise among all that were compared together, which does not show that
+    there is nothing. One that reaches a half or twice as much, as of two repetitions, shows next to nothing: no
+    percentage should hide that.
     """
-    low, high = ratio.low, ratio.high
-    if low is None or high is None or (low > TOO_WIDE[0] and high < TOO_WIDE[1]):
-        return f"no difference above {percent(max(ratio.largest_compatible or 0, LEAST_SHOWN))} %"
+    low, high, largest = ratio.low, ratio.high, ratio.largest_compatible or 0.0
+    if low is None or high is None:
+        return f"no difference above {percent(max(largest, LEAST_SHOWN))} %"
     said = f"{_end(low)} to {_end(high)} times are possible"
-    return f"too wide to tell: {said}" if low <= 1 <= high else f"among so many it may be chance: {said}"
+    if not low <= 1 <= high and largest > NEGLIGIBLE:
+        return f"among so many it may be chance: {said}"
+    if low > TOO_WIDE[0] and high < TOO_WIDE[1]:
+        return f"no difference above {percent(max(largest, LEAST_SHOWN))} %"
+    return f"too wide to tell: {said}"
 
 
 def signed_percent(ratio: float) -> str:

@@ -274,8 +274,9 @@ class RunFolder:
         """Set the run's status, if that can be done, and give the error that says how to go on."""
         (self.path / _RESERVE_NAME).unlink(missing_ok=True)
         try:
-            relative = error.path.relative_to(self.path)
-            reason = f"no room left on the disk while writing {relative}"
+            is_of_run = error.path.is_relative_to(self.path)
+            named = error.path.relative_to(self.path) if is_of_run else error.path
+            reason = f"no room left on the disk while writing {named}"
             self._update(status=INTERRUPTED, reason=reason, finished=_now())
         except (OSError, DiskFullError):
             # The manifest then stays `running`, and is read as interrupted once this process has ended.

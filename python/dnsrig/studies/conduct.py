@@ -86,6 +86,7 @@ def _conduct(
         # A library may have made an error of its own of the KeyboardInterrupt.
         if isinstance(error, KeyboardInterrupt) or signals.first is not None:
             run.finish("interrupted", signals.first or CTRL_C)
+            watcher.phase("writing the report of what there is")
             _report_what_there_is(study, settings, run)
             watcher.problem(f"to go on: dnsrig run --resume {run.path}")
             raise KeyboardInterrupt from error

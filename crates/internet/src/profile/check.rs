@@ -26,7 +26,7 @@ impl Profile {
         let is_shown = !self.name.trim().is_empty() && !self.name.chars().any(breaks_lines);
         if !is_shown || self.name.chars().count() > NAME_MAX {
             return Err(format!(
-                "name: reports show it; choose 1 to {NAME_MAX} characters, in one line and none to control a terminal"
+                "name: reports show it; choose 1 to {NAME_MAX} characters, in one line, and none that controls a terminal or turns text round"
             ));
         }
         between("domains", self.domains, 1, DOMAINS_MAX)?;
@@ -383,7 +383,7 @@ pub(super) fn share(what: &str, value: f64) -> Checked {
 
 /// Whether a character controls terminals, ends lines, or turns round what is written after it (UAX #9 section 2).
 fn breaks_lines(character: char) -> bool {
-    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     character.is_control() || turns || matches!(character, '\u{2028}' | '\u{2029}')
 }
 

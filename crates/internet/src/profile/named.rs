@@ -2,6 +2,7 @@
 
 use crate::InternetError;
 use std::borrow::Cow;
+use std::io;
 use std::path::Path;
 
 /// Names and texts of the profiles that come with the rig.
@@ -20,7 +21,7 @@ pub const NAMED_PROFILES: [(&str, &str); 2] = [
 pub fn profile_text(name: &str) -> Result<Cow<'static, str>, InternetError> {
     if name.ends_with(".toml") {
         let path = Path::new(name);
-        let text = std::fs::read_to_string(path).map_err(|source| InternetError::ReadProfile {
+        let text = read_file(path).map_err(|source| InternetError::ReadProfile {
             path: path.to_path_buf(),
             source,
         })?;
@@ -32,4 +33,15 @@ pub fn profile_text(name: &str) -> Result<Cow<'static, str>, InternetError> {
         known: NAMED_PROFILES.iter().map(|(name, _)| *name).collect(),
     })?;
     Ok((*text).into())
+}
+
+/// The text of a file; others are refused, as nothing ends waiting for who writes to a pipe.
+fn read_file(path: &Path) -> io::Result<String> {
+    let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+    match is_other {
+        true => Err(io::Error::other(
+            "it is no file, but a folder, pipe or device",
+        )),
+        false => std::fs::read_to_string(path),
+    }
 }

@@ -116,7 +116,7 @@ pub(super) fn above(name: &Name) -> Name {
 }
 
 impl Builder<'_> {
-    fn is_cancelled(&self) -> bool {
+    pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 
@@ -241,6 +241,9 @@ impl Builder<'_> {
         let seen = self.seen;
         let mut owners: BTreeMap<Name, Owners> = BTreeMap::new();
         for (apex, list) in &self.records {
+            if self.is_cancelled() {
+                return;
+            }
             let of_zone = owners.entry(apex.clone()).or_default();
             list.records.iter().for_each(|one| of_zone.add(&one.owner));
         }

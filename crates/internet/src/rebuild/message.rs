@@ -98,6 +98,9 @@ impl Response {
         if header.opcode().to_int() != 0 {
             return Err(Unused::Other);
         }
+        if is_further_of_transfer(&message) {
+            return Self::of_transfer(&message);
+        }
         let question = message.sole_question().map_err(|_| Unused::Malformed)?;
         // Before anything else: what is left out of queries has to be left out of responses.
         let is_left_out = question.qclass() != Class::IN || question.qtype() == Rtype::IXFR;
@@ -113,13 +116,20 @@ impl Response {
         if header.ra() && !header.aa() {
             return Err(Unused::Recursive);
         }
+        Self::to(lower(question.qname()), question.qtype(), &message)
+    }
+
+    /// A response to the question for `name` and `rtype`.
+    fn to(name: Name, rtype: Rtype, message: &Message<&[u8]>) -> Result<Self, Unused> {
+        let header = message.header();
         let sections = message.sections().map_err(|_| Unused::Malformed)?;
         let mut aside = Aside::default();
         Ok(Self {
-            name: lower(question.qname()),
-            rtype: question.qtype(),
+            name,
+            rtype,
             rcode: header.rcode().to_int(),
-            is_authoritative: header.aa(),
+            // Who gives a whole zone away has it, though not all servers say so (RFC 5936 section 2.2.1).
+            is_authoritative: header.aa() || rtype == Rtype::AXFR,
             answer: rrsets(sections.1, &mut aside)?,
             authority: rrsets(sections.2, &mut aside)?,
             additional: rrsets(sections.3, &mut aside)?,
@@ -127,6 +137,21 @@ impl Response {
             unfit: aside.unfit,
         })
     }
+
+    /// A message of a zone transfer that does not repeat the question: it is taken for an answer to one for its first record.
+    fn of_transfer(message: &Message<&[u8]>) -> Result<Self, Unused> {
+        let mut answer = message.answer().map_err(|_| Unused::Malformed)?;
+        let first = answer.next().and_then(Result::ok);
+        let first = first.ok_or(Unused::Malformed)?;
+        Self::to(lower(&first.owner()), Rtype::AXFR, message)
+    }
+}
+
+/// Whether a message is a further one of a zone transfer, of which the first alone need have the question (RFC 5936 section 2.2.1).
+fn is_further_of_transfer(message: &Message<&[u8]>) -> bool {
+    let (header, counts) = (message.header(), message.header_counts());
+    let is_whole = header.qr() && !header.tc() && header.rcode().to_int() == 0;
+    is_whole && counts.qdcount() == 0 && counts.ancount() > 0 && counts.nscount() == 0
 }
 
 /// Whether records of a type never stand in a zone: those without a type, query types and meta types (RFC 6895 section 3.1).
@@ -139,7 +164,23 @@ fn is_single(rtype: Rtype) -> bool {
     matches!(rtype, Rtype::SOA | Rtype::CNAME | Rtype::DNAME)
 }
 
-/// Whether data of a type that `domain` does not know fit it, as who reads the zone's file will find.
+/// Types most records are of, whose data are what could be read of them.
+fn is_frequent(rtype: Rtype) -> bool {
+    matches!(
+        rtype,
+        Rtype::A
+            | Rtype::AAAA
+            | Rtype::NS
+            | Rtype::SOA
+            | Rtype::CNAME
+            | Rtype::DS
+            | Rtype::NSEC
+            | Rtype::NSEC3
+    )
+}
+
+/// Whether data fit their type, as who reads the zone's file will find: `domain` takes some from messages that it does not take
+/// from zone files, and does not know all types.
 fn fits(rtype: Rtype, rdata: &[u8]) -> bool {
     let mut text = format!("\\# {} ", rdata.len());
     for octet in rdata {
@@ -176,7 +217,7 @@ fn rrsets(section: RecordSection<'_, &[u8]>, aside: &mut Aside) -> Result<Vec<Rr
         // Compressed names have the question's letters, which resolvers write as they like (0x20). Writing to a Vec cannot fail.
         let _ = record.data().compose_canonical_rdata(&mut rdata);
         let (rtype, ttl) = (record.rtype(), record.ttl().as_secs());
-        if matches!(record.data(), AllRecordData::Unknown(_)) && !fits(rtype, &rdata) {
+        if !is_frequent(rtype) && !fits(rtype, &rdata) {
             aside.unfit += 1;
             continue;
         }

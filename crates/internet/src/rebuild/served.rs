@@ -44,6 +44,9 @@ impl Builder<'_> {
         let mut answered = ZonesByServer::new();
         let answers = self.seen.answered.iter();
         for (server, name, is_of_parent) in answers.filter(|(server, ..)| can_serve(server)) {
+            if self.is_cancelled() {
+                return;
+            }
             let is_apex = self.cuts.contains(name) && *name != Name::root_bytes();
             let zone = match *is_of_parent && is_apex {
                 true => self.parent_of(name),
@@ -58,6 +61,9 @@ impl Builder<'_> {
         }
         let referrals = self.seen.referred.iter();
         for (server, child) in referrals.filter(|(server, _)| can_serve(server)) {
+            if self.is_cancelled() {
+                return;
+            }
             let is_lame = [&answered, &refused]
                 .into_iter()
                 .any(|zones| is_within(zones, *server, child));
@@ -79,6 +85,9 @@ impl Builder<'_> {
     /// Adds the servers that the NS RRsets of zones name, and notes their names.
     fn add_named_servers(&mut self, answered: &ZonesByServer, refused: &ZonesByServer) {
         for apex in &self.cuts {
+            if self.is_cancelled() {
+                return;
+            }
             let mut named = Vec::new();
             for name in self.name_servers(apex) {
                 for address in self.addresses_of(&name) {
@@ -102,6 +111,9 @@ impl Builder<'_> {
     fn add_other_addresses(&mut self, refused: &ZonesByServer) {
         let served: Vec<Name> = self.servers.keys().cloned().collect();
         for apex in served {
+            if self.is_cancelled() {
+                return;
+            }
             if !self.name_servers(&apex).is_empty() {
                 continue;
             }

@@ -144,20 +144,21 @@ impl Worker<'_> {
             message: query.octets,
             now,
         };
-        let answer = self
+        let mut answer = self
             .service
             .internet
             .answer(&arrived, &mut self.scratch, &mut self.out);
+        let waits = !answer.delay.is_zero();
+        let is_full = self.delayed.octets() >= self.service.options.delayed_octets_max;
+        if answer.len.is_some() && waits && is_full {
+            self.service.dropped.fetch_add(1, Ordering::Relaxed);
+            answer.len = None;
+        }
         self.accounts
             .add(&answer, query.octets.len(), false, &self.out);
         let Some(len) = answer.len else {
             return Ok(());
         };
-        let waits = !answer.delay.is_zero();
-        if waits && self.delayed.octets() >= self.service.options.delayed_octets_max {
-            self.service.dropped.fetch_add(1, Ordering::Relaxed);
-            return Ok(());
-        }
         let reply = Reply {
             octets: self.spare.holding(&self.out[..len]),
             peer,
@@ -241,7 +242,7 @@ impl Sending<'_> {
 mod tests {
     use super::*;
     use crate::answer::Answer;
-    use crate::serve::accounts::ServedBy;
+    use crate::serve::accounts::{Account, ServedBy};
     use crate::serve::{InternetServer, Responding, ServeOptions, listen};
     use crate::servers::ServerId;
     use std::net::Ipv4Addr;
@@ -376,15 +377,12 @@ mod tests {
             assert!(server.is_running() && Instant::now() < deadline);
             thread::sleep(STOP_CHECK);
         }
-        assert_eq!(
-            server
-                .accounts()
-                .iter()
-                .map(|(_, one)| one.queries)
-                .sum::<u64>(),
-            ASKED
-        );
+        let accounts = server.accounts();
+        let sum = |count: fn(&Account) -> u64| accounts.iter().map(|(_, one)| count(one)).sum();
+        let (queries, answers): (u64, u64) = (sum(|one| one.queries), sum(|one| one.answers));
+        assert_eq!(queries, ASKED);
         assert!((1..ASKED).contains(&server.dropped()));
+        assert_eq!(answers + server.dropped(), ASKED);
         server.stop().unwrap();
     }
 }

@@ -341,6 +341,33 @@ fn memory_is_bounded_and_what_was_dropped_comes_out_the_same() {
     assert!(first == second, "octets differ");
 }
 
+#[test]
+fn the_root_is_made_once_however_little_memory_there_is() {
+    let mut profile = Profile::load("internet-2022").unwrap();
+    profile.domains = 100_000;
+    let few = InternetOptions {
+        memory_octets: 16 << 20,
+        ..options(2)
+    };
+    let internet = Internet::new(&profile, few).unwrap();
+    let root = internet.servers().servers()[0].ipv4.into();
+    let mut out = vec![0; 65_535];
+    for number in 0..50 {
+        let name: Name = format!("www.no-such-tld-{number}.").parse().unwrap();
+        let message = query(&name, Rtype::A, true);
+        let arrived = Arrived {
+            server: root,
+            transport: Transport::Udp,
+            message: &message,
+            now: Duration::ZERO,
+        };
+        let answer = internet.answer(&arrived, &mut Scratch::default(), &mut out);
+        assert!(answer.len.is_some());
+    }
+    assert_eq!(internet.zones_made(), 1);
+    assert!(internet.octets() > 4 << 20, "{}", internet.octets());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
     #[test]

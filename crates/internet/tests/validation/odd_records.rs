@@ -107,6 +107,10 @@ fn records_that_cannot_stand_in_a_zone_are_left_out_and_counted() {
         (250, &host, false),
         (252, &host, false),
         (255, &host, false),
+        // CAA without a property (RFC 8659 section 4.1), and IPSECKEY without a gateway.
+        (257, &[0, 0], true),
+        (257, b"\0\x05issue", true),
+        (45, &[10, 0, 2, 1, 2, 3], true),
         (65_280, &host, true),
     ] {
         let odd = [

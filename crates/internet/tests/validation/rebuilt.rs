@@ -257,6 +257,22 @@ fn the_most_frequent_data_win_and_what_is_no_answer_of_a_server_is_left_out() {
         ..after
     };
     assert_eq!(lossy.unanswered(), 3);
+    // Further messages of a transfer without a question, also of servers that do not set AA.
+    for (flags, last) in [([0x84, 0], 8), ([0x80, 0], 9)] {
+        let mut message = vec![0, 1, flags[0], flags[1], 0, 0, 0, 1, 0, 0, 0, 0];
+        message.extend([1, b'a' + last, 4, b't', b'e', b's', b't', 0]);
+        message.extend(&host(last)[2..]);
+        collector.add(server, &message);
+    }
+    let further = collector.counts();
+    assert_eq!(
+        (further.used, further.transferred),
+        (after.used + 2, after.transferred + 2)
+    );
+    assert_eq!(
+        (further.malformed, further.unanswered()),
+        (after.malformed, after.unanswered())
+    );
     let made = rebuild(&collector);
     assert_eq!(made.conflicts, 2);
     let rebuilt = serve(made.zones);
@@ -273,6 +289,10 @@ fn the_most_frequent_data_win_and_what_is_no_answer_of_a_server_is_left_out() {
     );
     assert_eq!(ask("b.test.", Rtype::AAAA), Found::NoData);
     assert_eq!(ask("empty.test.", Rtype::A), Found::NoData);
+    for (name, last) in [("i.test.", 8), ("j.test.", 9)] {
+        let address = vec![192, 0, 2, last];
+        assert_eq!(ask(name, Rtype::A), Found::Data(vec![address]));
+    }
     for name in ["cut.test.", "client.test.", "query.test.", "failed.test."] {
         assert_eq!(ask(name, Rtype::A), Found::NxDomain, "{name}");
     }

@@ -65,13 +65,14 @@ pub fn messages(
         let input = reader
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        assembly.finish(&mut |message| {
+        let counts = assembly.finish(&mut |message| {
             if flow.is_continue() {
                 flow = sink(message);
             }
         });
         Ok(ReadSummary {
             left_out,
+            assembly: counts,
             ..input.summary()
         })
     })

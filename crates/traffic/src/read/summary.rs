@@ -1,6 +1,7 @@
 //! What was read.
 
 use super::LeftOut;
+use super::assembly::AssemblyCounts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -49,9 +50,25 @@ pub struct ReadSummary {
     /// Packets that hold nothing of DNS, where [`super::messages`] read them; otherwise who decodes them counts them.
     #[serde(skip)]
     pub left_out: PacketCounts,
+    /// What became of fragments and TCP, as above.
+    #[serde(skip)]
+    pub assembly: AssemblyCounts,
 }
 
 impl ReadSummary {
+    /// What the files hold instead of the messages that [`super::messages`] was to read, for an error, and what to do.
+    pub fn instead(&self) -> String {
+        let fragments = &self.assembly.fragments;
+        let lost = [
+            (
+                fragments.incomplete + fragments.bad,
+                "in fragments that make no packet",
+            ),
+            (self.assembly.tcp.packets, "of TCP without a whole message"),
+        ];
+        found(&self.files, self.left_out.reasons().into_iter().chain(lost))
+    }
+
     /// Packets in all files.
     pub fn packets(&self) -> u64 {
         self.files.iter().map(|file| file.packets).sum()

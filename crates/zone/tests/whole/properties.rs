@@ -94,6 +94,7 @@ fn data() -> impl Strategy<Value = (Rtype, Vec<u8>)> {
         naptr().prop_map(|rdata| (Rtype::NAPTR, rdata)),
         svcb().prop_map(|rdata| (Rtype::SVCB, rdata)),
         rrsig().prop_map(|rdata| (Rtype::RRSIG, rdata)),
+        ipseckey().prop_map(|rdata| (Rtype::IPSECKEY, rdata)),
         any_name().prop_map(|name| (
             Rtype::NSEC,
             [
@@ -110,6 +111,20 @@ fn caa() -> impl Strategy<Value = Vec<u8>> {
     (any::<u8>(), "[a-z0-9]{1,15}", vec(any::<u8>(), 0..40)).prop_map(|(flags, tag, value)| {
         [vec![flags, tag.len() as u8], tag.into_bytes(), value].concat()
     })
+}
+
+fn ipseckey() -> impl Strategy<Value = Vec<u8>> {
+    let gateway = prop_oneof![
+        Just((0, Vec::new())),
+        octets(4).prop_map(|address| (1, address)),
+        octets(16).prop_map(|address| (2, address)),
+        any_name().prop_map(|name| (3, name)),
+    ];
+    (any::<u8>(), gateway, any::<u8>(), some_octets(64)).prop_map(
+        |(precedence, (kind, gateway), algorithm, key)| {
+            [vec![precedence, kind, algorithm], gateway, key].concat()
+        },
+    )
 }
 
 fn naptr() -> impl Strategy<Value = Vec<u8>> {

@@ -56,10 +56,11 @@ def reading_options(command: Command) -> Command:
         click.option(
             "--port",
             "ports",
-            default="53",
+            multiple=True,
+            default=("53",),
             show_default=True,
             callback=whole_numbers(1, 65_535, "53,5300"),
-            help="Ports of DNS servers, separated by commas.",
+            help="Ports of DNS servers, separated by commas. Repeatable.",
         ),
     ):
         command = option(command)

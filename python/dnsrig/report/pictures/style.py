@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ _PANEL_NAME_COLUMNS = 16
 """Longer names of servers go on in a second line, so that they fit the height of a panel."""
 _MOST_ACROSS = 4
 """More columns than this go on in a band of panels below."""
+_LEGEND_COLUMNS = 112
+"""So many letters of a legend's names fit side by side, with what is before and after each."""
+_LEGEND_SWATCH_COLUMNS = 7
 _TITLE_COLUMNS = 84
 """So many letters of titles fit side by side; longer ones go on in a second line."""
 
@@ -176,7 +180,19 @@ def legend_of_rows(figure: plots.Figure, grid: Grid, *others: plots.Artist) -> N
     """Name the colours of rows, and `others`, above the panels."""
     colours = colours_of_rows(grid)
     handles: list[plots.Artist] = [plots.Patch(facecolor=colours[row.key], label=row.label) for row in grid.rows]
-    figure.legend(handles=[*handles, *others], loc="outside upper left", ncols=8, handlelength=1.2)
+    every = [*handles, *others]
+    columns = _legend_columns([str(one.get_label()) for one in every])
+    figure.legend(handles=every, loc="outside upper left", ncols=columns, handlelength=1.2)
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    """Give how many names of a legend fit side by side; the legend fills column after column."""
+    for columns in range(min(8, len(labels)), 1, -1):
+        deep = math.ceil(len(labels) / columns)
+        widest = [max(map(len, labels[start : start + deep])) for start in range(0, len(labels), deep)]
+        if sum(widest) + _LEGEND_SWATCH_COLUMNS * len(widest) <= _LEGEND_COLUMNS:
+            return columns
+    return 1
 
 
 def axis_number(value: float, _position: float) -> str:

@@ -14,7 +14,8 @@ WELL, PLAIN, PARTLY, BADLY = "#a9dcc3", "#bcd9f0", "#fbdc9a", "#f4b7a3"
 _TEXT = "#101014"
 """On tiles, which stay as light as they are on a dark page, where `style.INK` becomes light."""
 _TILES_ACROSS = 8
-"""As many have room for their texts."""
+_LETTERS_ACROSS = 8 * 13
+"""As many tiles and letters have room side by side."""
 _TILE_IN = 0.21
 _ROOM_IN = 0.55
 """Above each band of panels, for titles and names of columns."""
@@ -40,7 +41,9 @@ def draw_tiles(
     panels: Sequence[Panel], lines: Sequence[str], columns: Sequence[str], legend: Mapping[str, str]
 ) -> plots.Figure:
     """Draw a panel for each server; all have the same `lines` and `columns`. `legend` names colours."""
-    across = min(len(panels), max(1, _TILES_ACROSS // len(columns)))
+    longest = max(len(tile.text) for panel in panels for tiles in panel.lines for tile in tiles)
+    room = min(_TILES_ACROSS, _LETTERS_ACROSS // longest)
+    across = min(len(panels), max(1, room // len(columns)))
     down = math.ceil(len(panels) / across)
     height = 0.3 + down * (_ROOM_IN + _TILE_IN * len(lines))
     figure, places = new_figure(height, down, across, share_x=True, share_y=True)

@@ -53,6 +53,8 @@ def section(findings: Findings) -> Section:
         "`.com` a registry, `own servers` are those of domains that have some of their own. Sizes are those of "
         "messages."
     )
+    if not tables:
+        words = "Nobody was: the cache had all answers, or the load no answer."
     return Section("Who was asked upstream, and for what", (words,), tables=tuple(tables))
 
 

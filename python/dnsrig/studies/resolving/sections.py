@@ -1,6 +1,7 @@
 """Sections of the reports of resolvers: what each case used, and what differs from the baseline."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from dnsrig.report.cases import CaseResult
 from dnsrig.report.figures import (
@@ -51,7 +52,8 @@ RESOURCES = (
 VERDICTS_WORDS = (
     "A difference is claimed where it is beyond noise (paired t-tests on logarithms, adjusted for their number over "
     "the table by Holm's method); in brackets its 95 % interval. `No difference above x %`: a larger one would not fit "
-    "the measurements. A dash: there is nothing to compare, such as sockets that were never in use. Ratios under "
+    "the measurements. A dash: there is nothing to compare, such as sockets that were never in use. Where some "
+    "measurements are 0 there is no ratio, and the means of both stand there instead. Ratios under "
     "Answer are few, and not adjusted for their number: one of them may be beyond noise, and not so among all of this "
     "table."
 )
@@ -88,7 +90,10 @@ def verdict_section(findings: Findings, title: str, figures: Sequence[Figure] = 
         verdicts = verdicts_of(pairs, figures)
         rows = []
         for figure in figures:
-            cells = [_verdict_cell(verdicts.get((figure.key, case.case_id))) for _, case in pairs]
+            cells = [
+                _verdict_cell(verdicts.get((figure.key, case.case_id))) or _means(figure, base, case)
+                for base, case in pairs
+            ]
             if any(cell is not MISSING for cell in cells):
                 rows.append((Cell(figure.title), *cells))
         labels = [grid.case_label(case).removeprefix(f"{grid.titles[server]}, ") for _, case in pairs]
@@ -123,9 +128,17 @@ def verdicts_of(
     return {(item.figure, item.case_id): item for item in judge(ratios).cases if item.case_id is not None}
 
 
-def _verdict_cell(verdict: Verdict | None) -> Cell:
-    if verdict is None:
+def _means(figure: Figure, base: CaseResult, case: CaseResult) -> Cell:
+    """Set both cases' means beside each other, where one of them was used at all."""
+    values, others = case.values(figure), base.values(figure)
+    if not values or not others or not (any(values) or any(others)):
         return MISSING
+    return Cell(f"{figure.text(fmean(values))} against {figure.text(fmean(others))}")
+
+
+def _verdict_cell(verdict: Verdict | None) -> Cell | None:
+    if verdict is None:
+        return None
     text, bracket, rest = verdict.text.partition(" [")
     detail = rest.rstrip("]") if bracket and verdict.direction in {HIGHER, LOWER} else ""
     return Cell(text, detail)

@@ -9,8 +9,10 @@ import pytest
 from dnsrig.report.cases import group_cases
 from dnsrig.report.compare import compare, comparison_text
 from dnsrig.report.identical import identical_pairs
-from dnsrig.report.statistics import paired_ratio
+from dnsrig.report.pictures.style import _legend_columns
+from dnsrig.report.statistics import Estimate, paired_ratio
 from dnsrig.report.summary import summarise
+from dnsrig.report.tables import interval_text
 from dnsrig.report.verdicts import judge, no_difference
 from example_studies import DENIAL_COST
 from synthetic import Model, make_run
@@ -100,6 +102,8 @@ def test_equal_runs_say_what_they_could_have_seen(tmp_path):
     [
         ([1.00, 1.01, 0.99], "no difference above 2.5 %"),
         ([1.0, 1.0000001, 1.0], "no difference above 0.01 %"),
+        ([1.52, 1.53], "among so many it may be chance: 1.46 to 1.59 times are possible"),
+        ([1.0001, 1.0002, 1.0003], "no difference above 0.04 %"),
         ([1.0, 1.9, 0.8], f"{UNTOLD}: 0.38 to 3.51 times are possible"),
         ([1.0, 40.0], f"{UNTOLD}: less than 0.01 to more than 1,000 times are possible"),
     ],
@@ -107,6 +111,24 @@ def test_equal_runs_say_what_they_could_have_seen(tmp_path):
 def test_what_so_wide_an_interval_leaves_open_is_no_percentage(second, text):
     ratio = paired_ratio(dict(enumerate(second)), dict(enumerate([1.0] * len(second))))
     assert no_difference(ratio) == text
+
+
+def test_intervals_beyond_all_sense_are_not_printed():
+    assert interval_text(Estimate(48.5e6, 1.22e-3, 1.89e17, 2), "latency_p99_ns") == "too few to tell"
+    assert "ms" in interval_text(Estimate(48.5e6, 12e6, 189e6, 2), "latency_p99_ns")
+
+
+@pytest.mark.parametrize(
+    ("labels", "columns"),
+    [
+        (["plain", "DO", "tainted"], 3),
+        (["no warm-up", "flushed cache"] * 3 + ["tainted"], 6),
+        (["a name of as many letters as fit in a line of its own, so that no other one has room"] * 2, 1),
+        (["one"], 1),
+    ],
+)
+def test_names_of_legends_go_on_below_where_they_do_not_fit(labels, columns):
+    assert _legend_columns(labels) == columns
 
 
 def test_single_repetitions_claim_nothing(tmp_path):

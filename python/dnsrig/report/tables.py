@@ -179,7 +179,7 @@ def size_table(grid: Grid, published: Sequence[PublishedFigures], notes: Notes) 
 
 
 WIDEST = 1000.0
-"""How many times its low end the high end of an interval is, at most, that is printed: that of two repetitions may reach
+"""How many times its low end the high end of an interval that is printed is at most: that of two repetitions may reach
 from picoseconds to years."""
 
 

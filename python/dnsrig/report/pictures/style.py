@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -188,9 +188,10 @@ def legend_of_rows(figure: plots.Figure, grid: Grid, *others: plots.Artist) -> N
 def _legend_columns(labels: Sequence[str]) -> int:
     """Give how many names of a legend fit side by side; the legend fills column after column."""
     for columns in range(min(8, len(labels)), 1, -1):
-        deep = math.ceil(len(labels) / columns)
-        widest = [max(map(len, labels[start : start + deep])) for start in range(0, len(labels), deep)]
-        if sum(widest) + _LEGEND_SWATCH_COLUMNS * len(widest) <= _LEGEND_COLUMNS:
+        deep, longer = divmod(len(labels), columns)
+        ends = list(itertools.accumulate([deep + 1] * longer + [deep] * (columns - longer), initial=0))
+        widest = sum(max(map(len, labels[start:end])) for start, end in itertools.pairwise(ends))
+        if widest + _LEGEND_SWATCH_COLUMNS * columns <= _LEGEND_COLUMNS:
             return columns
     return 1
 

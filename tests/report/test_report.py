@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from dnsrig.report.build import build_report
+from dnsrig.report.build import build_report, prose
 from dnsrig.report.cases import group_cases
 from dnsrig.report.pictures.log_bars import draw_log_bars
 from dnsrig.report.sentences import answers
@@ -218,3 +218,8 @@ def test_an_answer_names_each_reason_for_distrust_once(tmp_path):
         item["tainted"] = ["was short"] if item["repetition"] < (1 if item["case"]["denial"] == "nsec" else 3) else []
     found = answers(DENIAL_COST, group_cases(measurements), {})
     assert found[0].tainted == ("was short (4 of 10)",)
+
+
+def test_words_between_backticks_are_code_and_nothing_else_is_markup():
+    assert prose("`a<b`, `own servers` & <i>") == "<code>a&lt;b</code>, <code>own servers</code> &amp; &lt;i&gt;"
+    assert prose("one ` alone") == "one ` alone"

@@ -1,5 +1,6 @@
 """Builds a run's report: report.html, report.md, summary.json and the pictures."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from dnsrig.report.answer_tables import as_tables
 from dnsrig.report.cases import CaseResult, group_cases, shared_taints
@@ -37,6 +38,7 @@ STATISTICS = (
 """How a report's figures were made, in sentences."""
 PICTURES = "DNSRIG_PICTURES"
 """Environment variable: with 0 reports have no pictures, which take seconds."""
+_CODE = re.compile("`([^`]+)`")
 
 
 def build_report(
@@ -189,8 +191,14 @@ def _environment(*, html: bool) -> jinja2.Environment:
     )
     environment.filters["svg"] = Markup
     environment.filters["cell"] = markdown_cell
+    environment.filters["prose"] = prose
     environment.filters["repetitions"] = _repetitions
     return environment
+
+
+def prose(text: str) -> Markup:
+    """Write words for a page: what stands between backticks, as in the Markdown report, is code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def _repetitions(failure: Mapping[str, Any]) -> str:

@@ -112,6 +112,8 @@ class FullCache(ResolverStudy[FullCacheSettings]):
                 "latencies "
                 "are those at saturation.",
                 f"{settings.questions:,} answers stay in the processor's caches.",
+                "The seed draws the names, and sizes of answers are those of the names drawn: by five seeds 100 of "
+                "them had 5.0 to 5.8 times the octets with DO. Intervals are of the repetitions of one draw.",
             ),
             sections=_sections,
         )

@@ -294,7 +294,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
             columns=Axis("traffic", "Traffic", columns),
             baseline=OFF,
             baseline_label="validation off",
-            questions=tuple(_question(figure.key, what, hottest) for figure, what in _ASKED),
+            questions=_questions(settings),
             claims=isc_2022.claims(
                 _on_and_off(hottest), {rate: _on_and_off(_last_part(settings, rate)) for rate in settings.rates}
             ),
@@ -368,6 +368,8 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQ
     return asked, highest
 
 
+Pair = tuple[dict[str, object], dict[str, object]]
+"""What picks the case that is compared, and the one that it is compared with."""
 _ASKED = (
     (CPU, "CPU per query"),
     (MEMORY, "memory"),
@@ -378,14 +380,29 @@ _ASKED = (
 )
 
 
-def _question(figure: str, what: str, column: str) -> RatioQuestion:
+def _questions(settings: ValidationSettings) -> tuple[RatioQuestion, ...]:
+    """Ask what validation costs where the profile's share of zones is signed, and what it costs more where all are."""
+    hottest = _hottest(settings)
+    asked = [("Validation", "validation", _on_and_off(hottest))]
+    of_all = _last_part(settings, max(settings.rates), SIGNED[ALL])
+    if SIGNED[ALL] in settings.signed and of_all != hottest:
+        on_all, _off = _on_and_off(of_all)
+        on, _off = _on_and_off(hottest)
+        asked += [
+            ("Validation where all zones are signed", "validation where all zones are signed", _on_and_off(of_all)),
+            ("Signing all zones, for who validates,", "signing all zones, for who validates,", (on_all, on)),
+        ]
+    return tuple(_question(figure.key, what, *words) for words in asked for figure, what in _ASKED)
+
+
+def _question(figure: str, what: str, who: str, reason: str, pair: Pair) -> RatioQuestion:
     return RatioQuestion(
         figure=figure,
-        of={"validation": ON, "traffic": column},
-        to={"validation": OFF, "traffic": column},
-        sentence=f"{{server}}, last part at the highest rate: validation makes the {what} {{ratio}} times as much",
-        no_difference=f"{{server}}, last part at the highest rate: no difference in {what} was seen with validation",
-        table="Validation makes these so many times as much (last part at the highest rate, 95 % intervals)",
+        of=pair[0],
+        to=pair[1],
+        sentence=f"{{server}}, last part at the highest rate: {reason} makes the {what} {{ratio}} times as much",
+        no_difference=f"{{server}}, last part at the highest rate: no difference in {what} was seen by {reason}",
+        table=f"{who} makes these so many times as much (last part at the highest rate, 95 % intervals)",
         asked=what,
     )
 
@@ -403,14 +420,14 @@ def _hottest(settings: ValidationSettings) -> str:
     return _last_part(settings, max(settings.rates))
 
 
-def _last_part(settings: ValidationSettings, rate: int) -> str:
-    """Name the column of the last part at a rate, as published: over UDP, and signed as the profile says."""
-    signed = SIGNED[TREE] if SIGNED[TREE] in settings.signed else settings.signed[0]
+def _last_part(settings: ValidationSettings, rate: int, signed: str = "") -> str:
+    """Name the column of the last part at a rate, as published: over UDP, and as the profile says or `signed`."""
+    signed = signed or (SIGNED[TREE] if SIGNED[TREE] in settings.signed else settings.signed[0])
     transport = "udp" if "udp" in settings.transports else settings.transports[0]
     return _column(rate, signed, transport, settings.periods - 1)
 
 
-def _on_and_off(column: str) -> tuple[dict[str, object], dict[str, object]]:
+def _on_and_off(column: str) -> Pair:
     """Pick the cases of a column with validation and without."""
     return {"validation": ON, "traffic": column}, {"validation": OFF, "traffic": column}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 
 from dnsrig.report.cases import CaseResult
@@ -10,6 +11,8 @@ from dnsrig.report.pictures import plots
 from dnsrig.report.pictures.style import INK, axis_number, colours_of_rows, legend_of_rows, server_panels
 
 _HEIGHT_IN = 1.35
+_TITLE_COLUMNS = 20
+"""So many letters of the title fit beside the panels of a server."""
 _DASHES = (0, (3, 1.5))
 
 Line = tuple[Sequence[float], Sequence[float]]
@@ -38,7 +41,8 @@ def draw_series(grid: Grid, title: str, lines_of: Callable[[CaseResult], Sequenc
         ends = [end for case in cases if case is not None for times, _ in lines[case.case_id] for end in times[-1:]]
         panels[grid.servers[0], column].set_xlim(0, (max(ends, default=0.0) or 1.0) * 1.03)
     figure.supxlabel("seconds since the load began", fontsize="medium")
-    figure.supylabel(title, fontsize="medium")
+    # Beside one line of panels a longer one would reach into the legend.
+    figure.supylabel(textwrap.fill(title, _TITLE_COLUMNS * max(len(grid.servers), 1)), fontsize="medium")
     dashed = plots.Line2D([], [], color=INK, linestyle=_DASHES, label="tainted")
     legend_of_rows(figure, grid, *([dashed] if any(case.taints for case in grid.cases) else []))
     return figure

@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -412,3 +413,22 @@ def test_choices_that_cannot_be(dnsrig, tmp_path, arguments, code, said):
     done = dnsrig("run", NAME, "--quick", "--out", tmp_path, *arguments)
     assert (done.code, said in done.err) == (code, True), done.err
     assert not list(tmp_path.iterdir())
+
+
+def test_what_happens_when_all_is_signed_is_answered():
+    some = {"rates": (1000,), "periods": 2, "signed": ("profile",)}
+    chosen = validation_cost.ValidationSettings(servers=("unbound",), seed=1, **some)
+    usual = study("validation-cost").text(chosen).questions
+    more = study("validation-cost").text(replace(chosen, signed=("2010", "profile", "all"))).questions
+    assert more[: len(usual)] == usual
+    assert len(more) == 3 * len(usual)
+    pairs = {(one.of["traffic"], one.of["validation"], one.to["traffic"], one.to["validation"]) for one in more}
+    profile, of_all = ("1000-profile-udp-2", "1000-all-udp-2")
+    assert pairs == {
+        (profile, "on", profile, "off"),
+        (of_all, "on", of_all, "off"),
+        (of_all, "on", profile, "on"),
+    }
+    alone = study("validation-cost").text(replace(chosen, signed=("all",))).questions
+    assert {one.of["traffic"] for one in alone} == {of_all}
+    assert len(alone) == len(usual)

@@ -180,16 +180,16 @@ pub fn rebuild_internet(
             cut,
             read,
         } = collect(reading, memory_octets)?;
-        let made = collector.rebuild(reading.cancel);
-        let mut made = made.ok_or(TrafficError::Interrupted)?;
-        let zones = std::mem::take(&mut made.zones);
-        let zones = write_zones(zones, &folder, reading.cancel)?;
         let counts = collector.counts();
         if counts == Counts::default() && cut == 0 {
             return Err(TrafficError::Setting {
                 why: format!("no DNS message in the captures: {}", read.instead()),
             });
         }
+        let made = collector.rebuild(reading.cancel);
+        let mut made = made.ok_or(TrafficError::Interrupted)?;
+        let zones = std::mem::take(&mut made.zones);
+        let zones = write_zones(zones, &folder, reading.cancel)?;
         let fragments = read.assembly.fragments;
         Ok(Made {
             index: index(made, counts, cut, zones),

@@ -144,6 +144,7 @@ mod tests {
         cache.put(1, 1, 101);
         assert_eq!(cache.get(&1), None, "more than there is room for");
     }
+
     #[test]
     fn a_small_one_has_room_for_large_values() {
         for mib in [10, 100, 10_000] {

@@ -140,13 +140,22 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
         click.echo(aligned(row).rstrip())
 
 
-def comma_list(
-    _context: click.Context, _parameter: click.Parameter, given: str | tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    """Split an option's value at commas, as a click callback; one that may be repeated has all of its values."""
+Given = str | tuple[str, ...] | None
+"""What click has of an option: a text, or those of one that may be repeated."""
+
+
+def _joined(given: Given) -> str | None:
+    """Give the values of an option as one list with commas; None where there is none."""
     if given is None or given == ():
         return None
-    value = given if isinstance(given, str) else ",".join(given)
+    return given if isinstance(given, str) else ",".join(given)
+
+
+def comma_list(_context: click.Context, _parameter: click.Parameter, given: Given) -> tuple[str, ...] | None:
+    """Split an option's value at commas, as a click callback; one that may be repeated has all of its values."""
+    value = _joined(given)
+    if value is None:
+        return None
     parts = tuple(item.strip() for item in value.split(",")) if value else ()
     if not all(parts):
         raise click.BadParameter(f"'{value}' has nothing before or after a comma; give values as in 1,2,3")
@@ -156,18 +165,15 @@ def comma_list(
 def whole_numbers(least: int, most: int, example: str) -> Callable[..., tuple[int, ...] | None]:
     """Give a click callback that splits an option's value at commas into whole numbers from `least` to `most`."""
 
-    def split(
-        context: click.Context, parameter: click.Parameter, given: str | tuple[str, ...] | None
-    ) -> tuple[int, ...] | None:
+    def split(context: click.Context, parameter: click.Parameter, given: Given) -> tuple[int, ...] | None:
         parts = comma_list(context, parameter, given)
         if parts is None:
             return None
         is_whole = all(re.fullmatch(r"-?[0-9]{1,20}", part) for part in parts)
         numbers = tuple(int(part) for part in parts) if is_whole else (least - 1,)
         if not numbers or not all(least <= number <= most for number in numbers):
-            value = given if isinstance(given, str) else ",".join(given or ())
             raise click.BadParameter(
-                f"'{value}' is not a list of whole numbers from {least} to {most}, such as {example}"
+                f"'{_joined(given)}' is not a list of whole numbers from {least} to {most}, such as {example}"
             )
         return numbers
 

@@ -55,24 +55,16 @@ def from_capture(
     made = _make_folder(folder)
     read = CaptureReading(ports, threads).to_json()
     try:
-        done = work(
-            "capture",
-            files,
-            lambda progress: _core.rebuild_internet(
-                files, folder, memory_octets=memory_mib * MIB, read=read, on_progress=progress
-            ),
-        )
+        done = _rebuild(files, folder, memory_mib, read)
         index = done["index"]
         write_object(folder / INDEX, index)
-    except BaseException as error:
+    except BaseException:
         # Zones without an index are of no use, and would be in the way the next time.
         for file in folder.glob("*.zone"):
             file.unlink(missing_ok=True)
         for empty in made:
             with suppress(OSError):
                 empty.rmdir()
-        if isinstance(error, EnvironmentLacksError):
-            raise EnvironmentLacksError(f"{error}; make room, or choose another folder with -o") from error
         raise
     warn_of_files(done["files"])
     if done["fragments_lost"]:
@@ -84,6 +76,20 @@ def from_capture(
         print_json(facts)
         return
     _tell(index, facts)
+
+
+def _rebuild(files: tuple[Path, ...], folder: Path, memory_mib: int, read: str) -> dict[str, Any]:
+    """Write the zones into a folder; give their index, and what is to be said of the files."""
+    try:
+        return work(
+            "capture",
+            files,
+            lambda progress: _core.rebuild_internet(
+                files, folder, memory_octets=memory_mib * MIB, read=read, on_progress=progress
+            ),
+        )
+    except EnvironmentLacksError as error:
+        raise EnvironmentLacksError(f"{error}; make room, or choose another folder with -o") from error
 
 
 def _make_folder(folder: Path) -> list[Path]:

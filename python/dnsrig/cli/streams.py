@@ -105,20 +105,21 @@ def say(text: str) -> None:
         _give_up(2)
 
 
-def flush_errors() -> None:
-    """Print what standard error still has in its buffer, if it can still be written."""
-    try:
-        sys.stderr.flush()
-    except OSError:
-        _give_up(2)
+def flush_errors() -> bool:
+    """Print what standard error still has in its buffer, if it can still be written; say whether it can."""
+    return _flush(sys.stderr, 2)
 
 
 def flush_output() -> bool:
     """Print what standard output still has in its buffer, if it can still be written; say whether it can."""
+    return _flush(sys.stdout, 1)
+
+
+def _flush(stream: TextIO, descriptor: int) -> bool:
     try:
-        sys.stdout.flush()
+        stream.flush()
     except OSError:
-        _give_up(1)
+        _give_up(descriptor)
         return False
     return True
 

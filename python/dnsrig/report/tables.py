@@ -13,6 +13,9 @@ from dnsrig.report.verdicts import percent
 
 EN_DASH = "\N{EN DASH}"
 _MISSING = "-"
+_WIDEST = 1000.0
+"""How many times its low end the high end of an interval that is printed is at most: that of two repetitions may reach
+from picoseconds to years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,16 +181,11 @@ def size_table(grid: Grid, published: Sequence[PublishedFigures], notes: Notes) 
     )
 
 
-WIDEST = 1000.0
-"""How many times its low end the high end of an interval that is printed is at most: that of two repetitions may reach
-from picoseconds to years."""
-
-
 def interval_text(item: Estimate, figure_key: str) -> str:
     """Return an estimate's low and high end, or that they are too far apart; "" without an interval or width."""
     if item.low is None or item.high is None:
         return ""
-    if 0 < item.low * WIDEST < item.high:
+    if 0 < item.low * _WIDEST < item.high:
         return "too few to tell"
     low, high = FIGURES[figure_key].text(item.low), FIGURES[figure_key].text(item.high)
     return "" if low == high == FIGURES[figure_key].text(item.median) else f"{low}{EN_DASH}{high}"

@@ -167,14 +167,13 @@ def no_difference(ratio: RatioEstimate) -> str:
     percentage should hide that.
     """
     low, high, largest = ratio.low, ratio.high, ratio.largest_compatible or 0.0
-    if low is None or high is None:
-        return f"no difference above {percent(max(largest, LEAST_SHOWN))} %"
-    said = f"{_end(low)} to {_end(high)} times are possible"
-    if not low <= 1 <= high and largest > NEGLIGIBLE:
-        return f"among so many it may be chance: {said}"
-    if low > TOO_WIDE[0] and high < TOO_WIDE[1]:
-        return f"no difference above {percent(max(largest, LEAST_SHOWN))} %"
-    return f"too wide to tell: {said}"
+    if low is not None and high is not None and largest > NEGLIGIBLE:
+        said = f"{_end(low)} to {_end(high)} times are possible"
+        if not low <= 1 <= high:
+            return f"among so many it may be chance: {said}"
+        if low <= TOO_WIDE[0] or high >= TOO_WIDE[1]:
+            return f"too wide to tell: {said}"
+    return f"no difference above {percent(max(largest, LEAST_SHOWN))} %"
 
 
 def signed_percent(ratio: float) -> str:

@@ -492,12 +492,13 @@ def _resolves_cell(case: CaseResult | None) -> Cell:
     if found is None:
         return sections.MISSING
     asked, answered, secure, has_load = found
-    text = "resolves" if answered == asked else f"in part ({answered} of {asked} answered)"
     if not answered:
-        text = f"fails (0 of {asked} answered)"
-    elif not has_load:
+        return Cell(f"fails (0 of {asked} answered)")
+    if not has_load:
         text = f"fails (no answer under load; before it {answered} of {asked})"
-    return Cell(text, f"{secure} of {asked} secure" if answered else "")
+    else:
+        text = "resolves" if answered == asked else f"in part ({answered} of {asked} answered)"
+    return Cell(text, f"{secure} of {asked} secure")
 
 
 _PUBLISHED_NOTE = (

@@ -382,27 +382,24 @@ _ASKED = (
 
 def _questions(settings: ValidationSettings) -> tuple[RatioQuestion, ...]:
     """Ask what validation costs where the profile's share of zones is signed, and what it costs more where all are."""
-    hottest = _hottest(settings)
-    asked = [("Validation", "validation", _on_and_off(hottest))]
-    of_all = _last_part(settings, max(settings.rates), SIGNED[ALL])
-    if SIGNED[ALL] in settings.signed and of_all != hottest:
-        on_all, _off = _on_and_off(of_all)
-        on, _off = _on_and_off(hottest)
-        asked += [
-            ("Validation where all zones are signed", "validation where all zones are signed", _on_and_off(of_all)),
-            ("Signing all zones, for who validates,", "signing all zones, for who validates,", (on_all, on)),
-        ]
-    return tuple(_question(figure.key, what, *words) for words in asked for figure, what in _ASKED)
+    usual = _on_and_off(_hottest(settings))
+    of_all = _on_and_off(_last_part(settings, max(settings.rates), SIGNED[ALL]))
+    asked = {"validation": usual}
+    if SIGNED[ALL] in settings.signed and of_all != usual:
+        asked["validation where all zones are signed"] = of_all
+        asked["signing all zones, for who validates,"] = of_all[0], usual[0]
+    return tuple(_question(figure.key, what, *reason) for reason in asked.items() for figure, what in _ASKED)
 
 
-def _question(figure: str, what: str, who: str, reason: str, pair: Pair) -> RatioQuestion:
+def _question(figure: str, what: str, reason: str, pair: Pair) -> RatioQuestion:
+    when = "last part at the highest rate"
     return RatioQuestion(
         figure=figure,
         of=pair[0],
         to=pair[1],
-        sentence=f"{{server}}, last part at the highest rate: {reason} makes the {what} {{ratio}} times as much",
-        no_difference=f"{{server}}, last part at the highest rate: no difference in {what} was seen by {reason}",
-        table=f"{who} makes these so many times as much (last part at the highest rate, 95 % intervals)",
+        sentence=f"{{server}}, {when}: {reason} makes the {what} {{ratio}} times as much",
+        no_difference=f"{{server}}, {when}: no difference in {what} was seen by {reason}",
+        table=f"{reason.capitalize()} makes these so many times as much ({when}, 95 % intervals)",
         asked=what,
     )
 

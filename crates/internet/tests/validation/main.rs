@@ -30,6 +30,15 @@ fn options(seed: u64) -> InternetOptions {
     }
 }
 
+fn over_udp(server: IpAddr, message: &[u8]) -> Arrived<'_> {
+    Arrived {
+        server,
+        transport: Transport::Udp,
+        message,
+        now: Duration::ZERO,
+    }
+}
+
 fn small(seed: u64) -> Internet {
     Internet::new(&Profile::load("small").unwrap(), options(seed)).unwrap()
 }
@@ -198,12 +207,7 @@ fn servers_refuse_what_is_not_theirs_and_nobody_answers_elsewhere() {
     let mut out = vec![0; 65_535];
     let mut rcodes = HashSet::new();
     for server in internet.servers().servers() {
-        let arrived = Arrived {
-            server: server.ipv4.into(),
-            transport: Transport::Udp,
-            message: &message,
-            now: Duration::ZERO,
-        };
+        let arrived = over_udp(server.ipv4.into(), &message);
         let answer = internet.answer(&arrived, &mut Scratch::default(), &mut out);
         assert!(answer.len.is_some());
         rcodes.insert(out[3] & 15);
@@ -211,12 +215,7 @@ fn servers_refuse_what_is_not_theirs_and_nobody_answers_elsewhere() {
     // Referrals by the root, NXDOMAIN by com, REFUSED by all others.
     assert_eq!(rcodes, HashSet::from([0, 3, 5]));
     let free: IpAddr = "198.18.0.1".parse().unwrap();
-    let arrived = Arrived {
-        server: free,
-        transport: Transport::Udp,
-        message: &message,
-        now: Duration::ZERO,
-    };
+    let arrived = over_udp(free, &message);
     let answer = internet.answer(&arrived, &mut Scratch::default(), &mut out);
     assert_eq!((answer.len, answer.server), (None, None));
 }
@@ -355,12 +354,7 @@ fn the_root_is_made_once_however_little_memory_there_is() {
     for number in 0..50 {
         let name: Name = format!("www.no-such-tld-{number}.").parse().unwrap();
         let message = query(&name, Rtype::A, true);
-        let arrived = Arrived {
-            server: root,
-            transport: Transport::Udp,
-            message: &message,
-            now: Duration::ZERO,
-        };
+        let arrived = over_udp(root, &message);
         let answer = internet.answer(&arrived, &mut Scratch::default(), &mut out);
         assert!(answer.len.is_some());
     }

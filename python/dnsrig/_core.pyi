@@ -253,9 +253,18 @@ class InternetServer:
     """An Internet being served in the background, from the network namespace of the thread that made it."""
 
     def __new__(
-        cls, internet: Internet | RebuiltInternet, *, port: int, threads: int, loopback: bool = False
+        cls,
+        internet: Internet | RebuiltInternet,
+        *,
+        port: int,
+        threads: int,
+        loopback: bool = False,
+        gives_way: bool = False,
     ) -> InternetServer:
-        """Start serving on a port of all addresses; with `loopback` receive over the loopback device alone."""
+        """Start serving on a port of all addresses; with `loopback` receive over the loopback device alone.
+
+        With `gives_way` others on its processors come first, such as a load generator, whose queries leave at times.
+        """
 
     @property
     def port(self) -> int:

@@ -1,6 +1,7 @@
 """The simulated Internet on the loopback device: the command line, and what servers answer by UDP and TCP."""
 
 import json
+import os
 import resource
 import signal
 import socket
@@ -34,6 +35,7 @@ STOP_S = 20.0
 FAR_S = 0.06
 EARLY_S = 0.002
 """Answers leave at beats of a millisecond."""
+NICER = 5
 SIGNED_AT_S = 1_669_900_000
 LIMIT_OF_COM = '[[rate_limit]]\noperator = ".com"\nqps = {}\n\n'
 
@@ -56,6 +58,35 @@ def served() -> Iterator[Served]:
     server = _core.InternetServer(internet, port=0, threads=1, loopback=True)
     yield Served(internet, server, root_addresses(internet)[0])
     server.stop()
+
+
+@pytest.mark.parametrize("gives_way", [True, False])
+def test_who_gives_way_has_a_lower_priority(gives_way: bool) -> None:
+    internet = _core.Internet("small", seed=1, signed_at_s=SIGNED_AT_S, loopback=True, distances=False)
+    before = set(threads_of_internets())
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    wanted = [min(own + NICER, 19) if gives_way else own] * 3
+    server = _core.InternetServer(internet, port=0, threads=2, loopback=True, gives_way=gives_way)
+    try:
+        ends_s = time.monotonic() + STOP_S
+        niceness: list[int] = []
+        # Threads have their names and their niceness when they run for the first time.
+        while niceness != wanted and time.monotonic() < ends_s:
+            niceness = [nice for thread, nice in threads_of_internets().items() if thread not in before]
+    finally:
+        server.stop()
+    assert niceness == wanted
+
+
+def threads_of_internets() -> dict[int, int]:
+    """Give the niceness of each thread that answers for an Internet in this process (proc(5), stat)."""
+    found = {}
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError):
+            if (task / "comm").read_text().startswith("internet-"):
+                fields = (task / "stat").read_text().rpartition(")")[2].split()
+                found[int(task.name)] = int(fields[16])
+    return found
 
 
 def root_addresses(internet: _core.Internet) -> list[str]:

@@ -21,6 +21,7 @@ from dnsrig.studies import conduct, validation_cost
 from dnsrig.studies.registry import study
 from dnsrig.studies.resolving import bench, replays, room, sockets
 from dnsrig.studies.resolving.cases import TREE
+from dnsrig.studies.resolving.clients import CaptureLength
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without, write_capture
 
 NAME = "validation-cost"
@@ -65,7 +66,9 @@ def test_a_capture_is_not_charged_the_sockets_of_synthetic_clients(capture, tmp_
     monkeypatch.setattr(validation_cost, "clients_of_a_rate", None)
     # Of 9,000 queries a second for a minute synthetic clients take more.
     monkeypatch.setattr(room, "free_octets", lambda: 0.3e9)
-    study(NAME).check(settings(NAME, capture=capture, rates=(9000,), load_s=1.0, periods=60))
+    with monkeypatch.context() as longer:
+        longer.setattr(validation_cost, "length_of_capture", lambda *_: CaptureLength(60 * 9000, 60.0))
+        study(NAME).check(settings(NAME, capture=capture, rates=(9000,), load_s=1.0, periods=60))
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     chosen = settings(NAME, capture=capture, rates=(9,), load_s=1.0, periods=2)
     internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
@@ -190,6 +193,9 @@ def test_a_capture_is_not_made_longer_or_faster(capture, tmp_path, more, said):
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     with pytest.raises(InputError, match=said):
         study(NAME).streams(settings(NAME, **{**chosen, **more}), run, internets)
+    # Nor is a run begun.
+    with pytest.raises(InputError, match=said.replace(r"9\.8", r"10\.0")):
+        conduct.plan(NAME, settings(NAME, **{**chosen, **more}))
 
 
 def test_a_resumed_run_shares_sockets_as_before_and_needs_its_capture_only_for_parts_that_it_lacks(

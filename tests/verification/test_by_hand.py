@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from dnsrig.items.catalogue import all_items
 from dnsrig.verification.by_hand import IN_BRACES, PLACEHOLDERS, REMARK, served_by
 from dnsrig.verification.item import Item
 from dnsrig.verification.tree.serve import TreeServer
+from free_ports import free_port
 from trees import Trees
 
 PATIENCE_S = 30.0
@@ -64,10 +64,7 @@ def test_every_placeholder_is_used() -> None:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> Iterator[TreeServer]:
     """Serve a root zone, by UDP and TCP: it answers everything, with something."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with TreeServer(trees.copy_to(tmp_path_factory.mktemp("tree")), port=port) as serving:
+    with TreeServer(trees.copy_to(tmp_path_factory.mktemp("tree")), port=free_port()) as serving:
         serving.bound.clear()
         yield serving
 

@@ -29,6 +29,7 @@ from dnsrig.verification.tree import serve
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.verdicts import Severity
 from dnsrig.verification.zones.making import VARIANTS, make_zone
+from free_ports import free_port
 from network_needs import skip_without_networks
 
 NO_TCP = """\
@@ -43,12 +44,6 @@ table inet test {
 
 def verdicts(capsys):
     return {item["id"]: item["verdict"] for item in json.loads(capsys.readouterr().out)["items"]}
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture

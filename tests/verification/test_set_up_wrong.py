@@ -19,6 +19,7 @@ from dnsrig.verification.runner import run_items
 from dnsrig.verification.subjects.proxy import ProxySubject
 from dnsrig.verification.upstream import names
 from dnsrig.verification.upstream.server import Upstream
+from free_ports import free_port
 from network_needs import skip_without_networks
 
 NO_TCP_ON_LO = (
@@ -104,8 +105,7 @@ def test_a_proxy_that_answers_by_itself_is_told_from_one_without_upstream(
     if rcode is not None:
         fault = Fault(name="refuses", does="refuses", roles=(), on_response=refusing(lambda _: True, rcode))
     with Upstream() as other, Relay(other.endpoint, fault) as proxy:
-        with bound() as taken:
-            port = taken.getsockname()[1]
+        port = free_port()
         named = ["--upstream", "127.0.0.1", "--upstream-port", str(port)]
         assert run_command_line(["verify", "proxy", str(proxy.endpoint), *named, "--item", "P-1"]) == 2
     out, err = capsys.readouterr()

@@ -27,6 +27,7 @@ from dnsrig.verification.queries import Query
 from dnsrig.verification.runner import Result, RunInterruptedError, run_items
 from dnsrig.verification.stopping import StoppedError, pause, thread_pool
 from dnsrig.verification.verdicts import Outcome, passed
+from free_ports import free_port
 from willing_subject import Subject
 
 PATIENCE_S = 60.0
@@ -48,8 +49,9 @@ LEAST_S, MOST_S = 1e-3, 0.03
 @pytest.fixture
 def silent() -> Iterator[Endpoint]:
     """Take messages by UDP and connections by TCP, and answer nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-        udp.bind(tcp.getsockname())
+    address = ("127.0.0.1", free_port())
+    with socket.create_server(address) as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.bind(address)
         yield Endpoint(*tcp.getsockname())
 
 

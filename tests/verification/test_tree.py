@@ -1,7 +1,6 @@
 """The tree without resolvers: what is made, what is answered, what is seen."""
 
 import re
-import socket
 import threading
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from dnsrig.verification.tree.making import STEPS_TO_MAKE, Tree, make_tree
 from dnsrig.verification.tree.plan import PLANS
 from dnsrig.verification.tree.serve import STEPS, TreeServer, prepare_tree, serve_tree
 from dnsrig.verification.tree.zones_spoofing import FORGED_HOST
+from free_ports import free_port
 from trees import Trees
 
 
@@ -45,10 +45,7 @@ def server(tree: Tree) -> TreeServer:
 @pytest.fixture
 def free_udp_and_tcp_port() -> int:
     """Find a port that is free on the addresses of the tree, which nobody else uses."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as channel:
-        channel.bind(("127.53.0.1", 0))
-        port: int = channel.getsockname()[1]
-        return port
+    return free_port("127.53.0.1")
 
 
 def ask(server: TreeServer, name: str, rtype: RdataType, *, do: bool = True) -> dns.message.Message:

@@ -21,6 +21,7 @@ from dnsrig.verification.tree.making import Tree
 from dnsrig.verification.tree.serve import TreeServer
 from dnsrig.verification.tree.watching import NAME, WatchedTree
 from dnsrig.verification.verdicts import Verdict
+from free_ports import free_port
 from trees import Trees
 
 PREFIX = "127.53.1"
@@ -35,10 +36,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory, trees: Trees) -> Tree:
 @pytest.fixture
 def port() -> int:
     """Find a port that is free on the addresses of the tree, which nobody else uses."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as channel:
-        channel.bind((f"{PREFIX}.1", 0))
-        found: int = channel.getsockname()[1]
-        return found
+    return free_port(f"{PREFIX}.1")
 
 
 def query(number: int) -> Query:

@@ -196,16 +196,24 @@ impl InternetServer {
 
 #[pymethods]
 impl InternetServer {
-    /// Starts serving on a port of all addresses; with `loopback`, only what comes over the loopback device is received.
+    /// Starts serving on a port of all addresses; with `loopback`, only what comes over the loopback device is received; with
+    /// `gives_way`, others on its processors come first.
     #[new]
-    #[pyo3(signature = (internet, *, port, threads, loopback=false))]
-    fn new(internet: Served<'_>, port: u16, threads: usize, loopback: bool) -> PyResult<Self> {
+    #[pyo3(signature = (internet, *, port, threads, loopback=false, gives_way=false))]
+    fn new(
+        internet: Served<'_>,
+        port: u16,
+        threads: usize,
+        loopback: bool,
+        gives_way: bool,
+    ) -> PyResult<Self> {
         let threads = NonZeroUsize::new(threads)
             .ok_or_else(|| exception(Kind::Input, "a server needs at least one thread"))?;
         let options = ServeOptions {
             port,
             threads,
             on_loopback: loopback,
+            gives_way,
             ..ServeOptions::new()
         };
         let served: Arc<dyn Responding> = match internet {

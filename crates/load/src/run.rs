@@ -290,6 +290,10 @@ impl Worker<'_> {
             count => transport::pin_to_cpu(cpus[self.thread % count]),
         };
         transport::wake_precisely();
+        // In a closed loop answers say when to send, and to be woken for each would be the dearer way.
+        if !matches!(self.config.schedule, ScheduleKind::ClosedLoop { .. }) {
+            transport::take_short_turns();
+        }
         let ready = pinned.and_then(|()| self.account(&plan));
         if ready.is_err() {
             cancel.store(true, Ordering::Relaxed);

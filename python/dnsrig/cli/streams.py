@@ -12,6 +12,9 @@ import click
 from dnsrig.characters import plain
 from dnsrig.errors import EnvironmentLacksError
 
+LINE_MOST = 2000
+"""Characters of a line of a message: it may quote what a file has, which need not be text that somebody wrote."""
+
 
 class ClosedOutput(io.TextIOBase):
     """Standard output that the caller closed: whoever prints fails, as on a full disk; silent commands do not."""
@@ -98,11 +101,19 @@ def occupy_closed_descriptors() -> None:
 
 
 def say(text: str) -> None:
-    """Print a line on standard error, if it can still be written."""
+    """Print text on standard error, if it can still be written; lines that nobody would read are shortened."""
     try:
-        click.echo(text, err=True)
+        click.echo("\n".join(map(_readable, text.split("\n"))), err=True)
     except OSError:
         _give_up(2)
+
+
+def _readable(line: str) -> str:
+    """Leave out the middle of a long line: where it is wrong stands at the beginning, what to do at the end."""
+    if len(line) <= LINE_MOST:
+        return line
+    end = LINE_MOST // 2
+    return f"{line[:end]} ... ({len(line) - 2 * end:,} characters) ... {line[-end:]}"
 
 
 def flush_errors() -> bool:

@@ -170,7 +170,7 @@ class ColdStart(ResolverStudy[ColdStartSettings]):
     source: ClassVar[str] = f"{JPRS_2010}, performance case 3"
     settings_type: ClassVar[type[StudySettings]] = ColdStartSettings
     defaults: ClassVar[dict[str, Any]] = {**RESOLVER_DEFAULTS, "load_s": 60.0, "distances": True}
-    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 10.0, "distances": False, "rate_qps": 1000.0}
+    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 10.0, "rate_qps": 1000.0}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"methods": tuple(METHODS)}
 
     def check(self, settings: ColdStartSettings) -> None:

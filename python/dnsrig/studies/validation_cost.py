@@ -20,9 +20,11 @@ from dnsrig.studies.resolving import asked, isc_2022, pictures, sections, words
 from dnsrig.studies.resolving.cases import TREE, ResolverCase, Traffic
 from dnsrig.studies.resolving.clients import (
     PORTS,
+    CaptureLength,
     Part,
     captured,
     lasting_s,
+    length_of_capture,
     names_on,
     rate_of_capture,
     sampled,
@@ -105,13 +107,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
     )
     settings_type: ClassVar[type[StudySettings]] = ValidationSettings
     defaults: ClassVar[dict[str, Any]] = {**RESOLVER_DEFAULTS, "load_s": 60.0, "repetitions": 10, "distances": True}
-    quick: ClassVar[dict[str, Any]] = {
-        "repetitions": 3,
-        "load_s": 5.0,
-        "periods": 2,
-        "rates": (1000,),
-        "distances": False,
-    }
+    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 5.0, "periods": 2, "rates": (1000,)}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         # By shares there are more than can be listed; `check` reads them.
         "transports": (),
@@ -160,8 +156,9 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
     def check(self, settings: ValidationSettings) -> None:
         """Refuse settings with which nothing can be measured."""
         if settings.capture is not None:
-            # Before an Internet is made for one that cannot be read.
-            rate_of_capture(settings.capture, settings.load_s, settings.capture_ports)
+            # Before an Internet is made for one that cannot be read, or that is too short.
+            length = length_of_capture(settings.capture, settings.span_s, settings.capture_ports)
+            _refuse_short(settings, settings.capture, length)
         elif settings.capture_ports != PORTS:
             raise InputError(
                 "--capture-port is about the queries of a capture: give one with --capture, or leave it out"
@@ -352,20 +349,36 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQ
     run.note(capture=found.as_facts())
     asked = found.asked
     span_s = lasting_s(asked.span_ns / 1e9, len(asked))
-    fitting = int(span_s / settings.load_s + LACKING_OF_A_PART)
+    length = CaptureLength(asked.count_before(round(settings.span_s * 1e9)), span_s)
+    # By what can be asked now, of all that the capture holds.
+    _refuse_short(settings, settings.capture, length)
+    return asked, length.rate_in(settings.span_s)
+
+
+def _refuse_short(settings: ValidationSettings, capture: str, length: CaptureLength) -> None:
+    """Refuse a capture that is shorter than the load, or has fewer queries than are to be asked.
+
+    Raises:
+        InputError: it is.
+
+    """
+    fitting = int(length.lasting_s / settings.load_s + LACKING_OF_A_PART)
     if fitting < settings.periods:
-        fit = f"--periods {fitting}" if fitting else f"--load-seconds of at most {span_s / settings.periods:.3g}"
+        fit = (
+            f"--periods {fitting}"
+            if fitting
+            else f"--load-seconds of at most {length.lasting_s / settings.periods:.3g}"
+        )
         raise InputError(
-            f"{settings.capture}: the capture has {span_s:.3f} s, in which {fitting} parts of {settings.load_s:g} s "
+            f"{capture}: the capture has {length.lasting_s:.3f} s, in which {fitting} parts of {settings.load_s:g} s "
             f"fit, not {settings.periods}; take {fit}, or a longer capture"
         )
-    highest = asked.count_before(round(settings.span_s * 1e9)) / min(span_s, settings.span_s)
+    highest = length.rate_in(settings.span_s)
     if max(settings.rates) > MORE_THAN_THERE_IS * highest:
         raise InputError(
-            f"--rate {max(settings.rates)}: the capture {settings.capture} has {highest:,.1f} queries per second in "
+            f"--rate {max(settings.rates)}: the capture {capture} has {highest:,.1f} queries per second in "
             f"its first {settings.span_s:g} s; take at most that, or another capture"
         )
-    return asked, highest
 
 
 Pair = tuple[dict[str, object], dict[str, object]]

@@ -28,6 +28,8 @@ const STOP_CHECK: Duration = Duration::from_millis(50);
 const SHORTEST_BEAT: Duration = Duration::from_micros(200);
 /// Single servers are nearer than the median of the nearest ones.
 const LONGEST_BEAT: Duration = Duration::from_millis(1);
+/// Who gives way adds this to its niceness: to the others beside it, it counts for a third.
+const NICER: libc::c_int = 5;
 /// Beats between two looks for queries over UDP.
 const LOOK_BEATS: u32 = 4;
 /// An answer over UDP may be early or late by this part of its way, or by half a beat, so that those leave together that are due at about
@@ -73,6 +75,8 @@ pub struct ServeOptions {
     pub threads: NonZeroUsize,
     /// Receives from this machine alone: only what comes over the loopback device.
     pub on_loopback: bool,
+    /// Gives way to others on its processors, such as a load generator, whose queries have to leave at their times.
+    pub gives_way: bool,
     /// Memory for answers that wait for their time, in each thread; further ones are dropped.
     pub delayed_octets_max: usize,
     /// TCP connections open at once; further ones are closed as they come.
@@ -88,6 +92,7 @@ impl ServeOptions {
             port: 53,
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             on_loopback: false,
+            gives_way: false,
             delayed_octets_max: 128 << 20,
             max_connections: 20_000,
             idle_timeout: Duration::from_secs(10),
@@ -200,7 +205,12 @@ impl InternetServer {
         work: impl FnOnce(&Service) -> Result<(), InternetError> + Send + 'static,
     ) -> Result<(), InternetError> {
         let service = Arc::clone(&self.service);
-        let run = move || work(&service).unwrap_or_else(|error| service.fail(error));
+        let run = move || {
+            if service.options.gives_way {
+                give_way();
+            }
+            work(&service).unwrap_or_else(|error| service.fail(error));
+        };
         let thread = thread::Builder::new()
             .name(name.into())
             .spawn(run)
@@ -274,6 +284,12 @@ impl InternetServer {
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         failure.take().map_or(Ok(()), Err)
     }
+}
+
+/// Lowers the priority of the calling thread: on Linux niceness is each thread's own (setpriority(2)). It is always allowed.
+fn give_way() {
+    // SAFETY: takes no pointers.
+    unsafe { libc::nice(NICER) };
 }
 
 impl Drop for InternetServer {

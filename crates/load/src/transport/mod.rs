@@ -26,7 +26,7 @@ pub use layer::{Layer, LayerEvents, Outgoing};
 pub use mix::{AnyTransport, Mix};
 pub(crate) use mmsg::{Control, LONGEST_MESSAGE};
 pub use sessions::{Dot, Tcp};
-pub(crate) use socket::{enlarge_buffers, pin_to_cpu, wake_precisely};
+pub(crate) use socket::{enlarge_buffers, pin_to_cpu, take_short_turns, wake_precisely};
 pub use udp::Udp;
 
 use crate::answer::Malformed;

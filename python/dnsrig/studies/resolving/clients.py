@@ -128,19 +128,45 @@ def _question(octets: bytes) -> Question | None:
     return question.name.to_text().lower(), question.rdtype, size, bool(message.ednsflags & dns.flags.DO)
 
 
-def rate_of_capture(path: str, span_s: float, ports: Sequence[int] = PORTS) -> int:
-    """Give how many queries a second the beginning of a capture surely has, at least 1, by times of messages alone.
+@dataclass(frozen=True, slots=True)
+class CaptureLength:
+    """How much of clients' traffic there is."""
+
+    queries: int
+    """Those in the part of it that is wanted."""
+    lasting_s: float
+    """How long all of it that was read lasts."""
+
+    def rate_in(self, span_s: float) -> float:
+        """Give the queries per second of its first `span_s`, which is what `queries` are of."""
+        return self.queries / min(self.lasting_s, span_s)
+
+
+def length_of_capture(path: str, span_s: float, ports: Sequence[int] = PORTS) -> CaptureLength:
+    """Give how much a capture has in its first `span_s`, by times of messages alone: some cannot be asked.
 
     Raises:
         InputError: it holds no query, or all of them have one time, or there is no memory for them, or it is no
             capture.
 
     """
-    stream, _ = _messages(path, span_s, ports)
+    stream, _ = _messages(path, span_s + 1, ports)
     recorded_s = stream.span_ns / 1e9
     if not recorded_s:
         raise InputError(f"{path}: the capture has {len(stream)} queries, all at one time: give a longer one")
-    return max(1, int(READABLE * len(stream) / min(lasting_s(recorded_s, len(stream)), span_s)))
+    end_ns = round(span_s * 1e9)
+    queries = sum((stream.time_ns(index) or 0) < end_ns for index in range(len(stream)))
+    return CaptureLength(queries, lasting_s(recorded_s, len(stream)))
+
+
+def rate_of_capture(path: str, span_s: float, ports: Sequence[int] = PORTS) -> int:
+    """Give how many queries a second the first `span_s` of a capture surely have, at least 1.
+
+    Raises:
+        InputError: as by `length_of_capture`.
+
+    """
+    return max(1, int(READABLE * length_of_capture(path, span_s, ports).rate_in(span_s)))
 
 
 def lasting_s(recorded_s: float, queries: int) -> float:

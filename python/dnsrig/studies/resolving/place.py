@@ -147,8 +147,9 @@ def place_of(internet: _core.Internet, threads: int = 1, client_addresses: int =
         for prefix in prefixes:
             if ipv6 or ":" not in prefix:
                 resolver.add_route(prefix, INTERNET_INSIDE.ipv6 if ":" in prefix else INTERNET_INSIDE.ipv4)
+        # Beside the load generator, whose queries have to leave at their times, while a zone may take milliseconds.
         start: Callable[[], _core.InternetServer] = partial(
-            _core.InternetServer, internet, port=DNS_PORT, threads=threads
+            _core.InternetServer, internet, port=DNS_PORT, threads=threads, gives_way=True
         )
         server = outside.call(start, discard=_core.InternetServer.stop)
         stack.callback(server.stop)

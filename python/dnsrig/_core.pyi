@@ -263,7 +263,7 @@ class InternetServer:
     ) -> InternetServer:
         """Start serving on a port of all addresses; with `loopback` receive over the loopback device alone.
 
-        With `gives_way` others on its processors come first, such as a load generator, whose queries leave at times.
+        With `gives_way` others get most of its processors' time, such as a load generator, whose queries have times.
         """
 
     @property

@@ -41,7 +41,7 @@ def test_of_a_long_line_the_ends_are_said(dnsrig, tmp_path):
     (tmp_path / "long.toml").write_text(f'x = "{"a" * 100_000}\n')
     done = dnsrig("internet", "profile", "long.toml", cwd=tmp_path)
     assert done.code == 2 and "long.toml cannot be understood" in done.err, done.err[:500]
-    assert " characters) ... aaaa" in done.err
+    assert " characters left out) ... aaaa" in done.err
     assert max(map(len, done.err.splitlines())) < 3000
 
 

@@ -36,6 +36,7 @@ FAR_S = 0.06
 EARLY_S = 0.002
 """Answers leave at beats of a millisecond."""
 NICER = 5
+THREADS_BEGIN_S = 0.1
 SIGNED_AT_S = 1_669_900_000
 LIMIT_OF_COM = '[[rate_limit]]\noperator = ".com"\nqps = {}\n\n'
 
@@ -70,7 +71,8 @@ def test_who_gives_way_has_a_lower_priority(gives_way: bool) -> None:
     try:
         ends_s = time.monotonic() + STOP_S
         niceness: list[int] = []
-        # Threads have their names and their niceness when they run for the first time.
+        # Threads have their names and their niceness when they run for the first time, before they look for work.
+        time.sleep(THREADS_BEGIN_S)
         while niceness != wanted and time.monotonic() < ends_s:
             niceness = [nice for thread, nice in threads_of_internets().items() if thread not in before]
     finally:
@@ -79,13 +81,13 @@ def test_who_gives_way_has_a_lower_priority(gives_way: bool) -> None:
 
 
 def threads_of_internets() -> dict[int, int]:
-    """Give the niceness of each thread that answers for an Internet in this process (proc(5), stat)."""
+    """Give the niceness of each thread that answers for an Internet in this process."""
     found = {}
     for task in Path("/proc/self/task").iterdir():
-        with suppress(FileNotFoundError):
+        # One that ends meanwhile.
+        with suppress(OSError):
             if (task / "comm").read_text().startswith("internet-"):
-                fields = (task / "stat").read_text().rpartition(")")[2].split()
-                found[int(task.name)] = int(fields[16])
+                found[int(task.name)] = os.getpriority(os.PRIO_PROCESS, int(task.name))
     return found
 
 

@@ -67,7 +67,7 @@ def test_a_capture_is_not_charged_the_sockets_of_synthetic_clients(capture, tmp_
     # Of 9,000 queries a second for a minute synthetic clients take more.
     monkeypatch.setattr(room, "free_octets", lambda: 0.3e9)
     with monkeypatch.context() as longer:
-        longer.setattr(validation_cost, "length_of_capture", lambda *_: CaptureLength(60 * 9000, 60.0))
+        longer.setattr(validation_cost, "length_at_most", lambda *_: CaptureLength(60 * 9000, 60.0))
         study(NAME).check(settings(NAME, capture=capture, rates=(9000,), load_s=1.0, periods=60))
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     chosen = settings(NAME, capture=capture, rates=(9,), load_s=1.0, periods=2)
@@ -179,7 +179,10 @@ def capture(tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"periods": 5}, r"the capture has 4\.1\d\d s, in which 4 parts of 1 s fit, not 5; take --periods 4"),
+        (
+            {"periods": 5},
+            r"have queries for 4\.1\d\d s, in which 4 parts of 1 s fit, not 5; take --periods 4",
+        ),
         ({"load_s": 10.0, "periods": 1}, r"0 parts of 10 s fit, not 1; take --load-seconds of at most 4\.1"),
         ({"rates": (5, 11)}, r"--rate 11: the capture .* has 9\.8 queries per second in its first 4 s"),
     ],
@@ -193,9 +196,44 @@ def test_a_capture_is_not_made_longer_or_faster(capture, tmp_path, more, said):
     run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
     with pytest.raises(InputError, match=said):
         study(NAME).streams(settings(NAME, **{**chosen, **more}), run, internets)
-    # Nor is a run begun.
-    with pytest.raises(InputError, match=said.replace(r"9\.8", r"10\.0")):
+    # Nor is a run begun, by times of messages alone.
+    roughly = said.replace("for 4", "for at most 4").replace(r"has 9\.8", r"has at most 10\.2")
+    with pytest.raises(InputError, match=roughly):
         conduct.plan(NAME, settings(NAME, **{**chosen, **more}))
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "unreadable_s", "chosen"),
+    [
+        # The seconds that are measured begin with the first query that can be asked.
+        ([0.9 + number / 100 for number in range(110)], 0.0, {"rates": (90,), "load_s": 1.0}),
+        # The pause after the last query is as long as the mean of those before.
+        ([0.0, 1.0], 0.5, {"rates": (1,), "load_s": 2.0}),
+    ],
+    ids=["an unreadable beginning", "few queries"],
+)
+def test_no_capture_is_refused_for_messages_that_cannot_be_asked(tmp_path, asked_s, unreadable_s, chosen):
+    query = dns.message.make_query("n.example", "A", use_edns=True).to_wire()
+    of_two_opts = query[:11] + b"\2" + query[12:] + query[-11:]
+    messages = sorted([(unreadable_s, of_two_opts), *((time_s, query) for time_s in asked_s)])
+    path = write_capture(
+        tmp_path / "some.pcap", *(octets for _, octets in messages), times_s=[time_s for time_s, _ in messages]
+    )
+    fitting = settings(NAME, capture=path, periods=1, **chosen)
+    study(NAME).check(fitting)
+    internets = {TREE: _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)}
+    run = RunFolder.create(tmp_path / "runs", NAME, argv=[], settings={}, seed=1)
+    assert len(study(NAME).streams(fitting, run, internets)) == 1
+
+
+def test_a_quick_run_takes_what_a_capture_has(capture):
+    assert study(NAME).fitted(settings(NAME, quick=True, capture=capture, load_s=1.0, rates=())).rates == (10,)
+    assert study(NAME).fitted(settings(NAME, quick=True, rates=())).rates == (1000,)
+
+
+def test_parts_without_a_query_are_refused():
+    with pytest.raises(InputError, match=r"--rate 1: in a part of 0\.1 s .* less than one query"):
+        conduct.plan(NAME, settings(NAME, rates=(1, 100), load_s=0.1))
 
 
 def test_a_resumed_run_shares_sockets_as_before_and_needs_its_capture_only_for_parts_that_it_lacks(

@@ -197,7 +197,7 @@ impl InternetServer {
 #[pymethods]
 impl InternetServer {
     /// Starts serving on a port of all addresses; with `loopback`, only what comes over the loopback device is received; with
-    /// `gives_way`, others on its processors come first.
+    /// `gives_way`, others get most of its processors' time.
     #[new]
     #[pyo3(signature = (internet, *, port, threads, loopback=false, gives_way=false))]
     fn new(

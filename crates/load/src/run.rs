@@ -290,7 +290,7 @@ impl Worker<'_> {
             count => transport::pin_to_cpu(cpus[self.thread % count]),
         };
         transport::wake_precisely();
-        // In a closed loop answers say when to send, and to be woken for each would be the dearer way.
+        // In a closed loop answers say when to send, at most so many a second, and to be woken for each would cost more.
         if !matches!(self.config.schedule, ScheduleKind::ClosedLoop { .. }) {
             transport::take_short_turns();
         }

@@ -109,11 +109,11 @@ def say(text: str) -> None:
 
 
 def _readable(line: str) -> str:
-    """Leave out the middle of a long line: where it is wrong stands at the beginning, what to do at the end."""
+    """Leave out the middle of a long line: the beginning says what is wrong, and where, and the end what to do."""
     if len(line) <= LINE_MOST:
         return line
-    end = LINE_MOST // 2
-    return f"{line[:end]} ... ({len(line) - 2 * end:,} characters) ... {line[-end:]}"
+    end = LINE_MOST // 3
+    return f"{line[:end]} ... ({len(line) - 2 * end:,} characters left out) ... {line[-end:]}"
 
 
 def flush_errors() -> bool:

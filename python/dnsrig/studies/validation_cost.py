@@ -24,7 +24,7 @@ from dnsrig.studies.resolving.clients import (
     Part,
     captured,
     lasting_s,
-    length_of_capture,
+    length_at_most,
     names_on,
     rate_of_capture,
     sampled,
@@ -56,6 +56,8 @@ HIGHEST = 9000
 TRIAL_QPS = 1000
 TRIAL_S = 5.0
 """How much is asked, and for how long, to see what this machine carries."""
+QUICK_QPS = 1000
+"""The rate where a run is to be quick and none is chosen."""
 CARRIED_SHARE = 0.9
 """Of the clients that this machine carries, those that rates have which are not chosen: how many ask is an estimate."""
 ESTIMATE_TOLERATED = 1.1
@@ -66,6 +68,8 @@ BETWEEN_LEVELS = 3
 """How many times as high as the lower one the higher rate is, where none are chosen."""
 MORE_THAN_THERE_IS = 1.02
 """How many times a capture's rate may be asked for: rates of captures are no round numbers."""
+SHORTEST_PART_S = 0.1
+"""What --load-seconds may be at least."""
 LACKING_OF_A_PART = 0.02
 """Share of the last part that a capture may lack: times of queries are not even."""
 
@@ -107,7 +111,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
     )
     settings_type: ClassVar[type[StudySettings]] = ValidationSettings
     defaults: ClassVar[dict[str, Any]] = {**RESOLVER_DEFAULTS, "load_s": 60.0, "repetitions": 10, "distances": True}
-    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 5.0, "periods": 2, "rates": (1000,)}
+    quick: ClassVar[dict[str, Any]] = {"repetitions": 3, "load_s": 5.0, "periods": 2}
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         # By shares there are more than can be listed; `check` reads them.
         "transports": (),
@@ -121,13 +125,15 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         """
         if settings.rates:
             return settings
-        highest, each = float(HIGHEST), 0.0
+        highest, each = float(QUICK_QPS if settings.quick else HIGHEST), 0.0
         if settings.capture is not None:
             highest = min(highest, rate_of_capture(settings.capture, settings.span_s, settings.capture_ports))
         else:
             each = clients_of_a_rate(TRAFFIC, settings.load_s, settings.seed) / CARRIED_SHARE
             if not settings.shared_sockets:
                 highest = min(highest, fitting_rate(each))
+        if settings.quick:
+            return replace(settings, rates=(int(highest),))
         most = most_clients()[0] if settings.shared_sockets else math.inf
         streams = (1 + 1 / BETWEEN_LEVELS) * len(settings.signed)
         return replace(settings, rates=_levels(min(highest, rate_with_room(settings.span_s, streams, each, most))))
@@ -136,7 +142,7 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         self, settings: ValidationSettings, chosen: ValidationSettings, watcher: Watcher
     ) -> tuple[ValidationSettings, Mapping[str, Any]]:
         """Lower rates that were not chosen to what all resolvers carry, with room for bursts."""
-        if chosen.rates:
+        if chosen.rates or chosen.quick:
             return settings, {}
         highest, load_s = max(settings.rates), min(TRIAL_S, settings.load_s)
         rate = min(TRIAL_QPS, highest)
@@ -157,13 +163,18 @@ class ValidationCost(ResolverStudy[ValidationSettings]):
         """Refuse settings with which nothing can be measured."""
         if settings.capture is not None:
             # Before an Internet is made for one that cannot be read, or that is too short.
-            length = length_of_capture(settings.capture, settings.span_s, settings.capture_ports)
+            length = length_at_most(settings.capture, settings.span_s, settings.capture_ports)
             _refuse_short(settings, settings.capture, length)
         elif settings.capture_ports != PORTS:
             raise InputError(
                 "--capture-port is about the queries of a capture: give one with --capture, or leave it out"
             )
-        highest = max(settings.rates)
+        highest, lowest = max(settings.rates), min(settings.rates)
+        if lowest * settings.load_s < 1:
+            raise InputError(
+                f"--rate {lowest}: in a part of {settings.load_s:g} s (--load-seconds) there is less than one query; "
+                "take a higher rate, or longer parts"
+            )
         mixes = [read_mix(text) for text in settings.transports]
         refuse_lacking(settings.servers, mixes)
         if settings.shared_sockets and any(mix.has_sessions for mix in mixes):
@@ -350,7 +361,7 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQ
     asked = found.asked
     span_s = lasting_s(asked.span_ns / 1e9, len(asked))
     length = CaptureLength(asked.count_before(round(settings.span_s * 1e9)), span_s)
-    # By what can be asked now, of all that the capture holds.
+    # What can be asked is known now.
     _refuse_short(settings, settings.capture, length)
     return asked, length.rate_in(settings.span_s)
 
@@ -363,21 +374,24 @@ def _refuse_short(settings: ValidationSettings, capture: str, length: CaptureLen
 
     """
     fitting = int(length.lasting_s / settings.load_s + LACKING_OF_A_PART)
+    most = "at most " if length.is_most else ""
     if fitting < settings.periods:
-        fit = (
-            f"--periods {fitting}"
-            if fitting
-            else f"--load-seconds of at most {length.lasting_s / settings.periods:.3g}"
-        )
+        shorter = length.lasting_s / settings.periods
+        advice = ""
+        if fitting:
+            advice = f"take --periods {fitting}, or "
+        elif shorter >= SHORTEST_PART_S:
+            advice = f"take --load-seconds of at most {shorter:.3g}, or "
         raise InputError(
-            f"{capture}: the capture has {length.lasting_s:.3f} s, in which {fitting} parts of {settings.load_s:g} s "
-            f"fit, not {settings.periods}; take {fit}, or a longer capture"
+            f"{capture}: the first {settings.span_s:g} s of the capture have queries for {most}{length.lasting_s:.3f} "
+            f"s, in which {fitting} parts of {settings.load_s:g} s fit, not {settings.periods}; {advice}give a capture "
+            "that is longer and has no pause (editcap -A cuts one off)"
         )
     highest = length.rate_in(settings.span_s)
     if max(settings.rates) > MORE_THAN_THERE_IS * highest:
         raise InputError(
-            f"--rate {max(settings.rates)}: the capture {capture} has {highest:,.1f} queries per second in "
-            f"its first {settings.span_s:g} s; take at most that, or another capture"
+            f"--rate {max(settings.rates)}: the capture {capture} has {most}{highest:,.1f} queries per second in its "
+            f"first {settings.span_s:g} s; take {'at most that, or ' if highest >= 1 else ''}another capture"
         )
 
 

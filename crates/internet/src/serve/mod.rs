@@ -28,7 +28,7 @@ const STOP_CHECK: Duration = Duration::from_millis(50);
 const SHORTEST_BEAT: Duration = Duration::from_micros(200);
 /// Single servers are nearer than the median of the nearest ones.
 const LONGEST_BEAT: Duration = Duration::from_millis(1);
-/// Who gives way adds this to its niceness: to the others beside it, it counts for a third.
+/// Added to the niceness of threads that give way: their weight is then a third of that of others on their processor.
 const NICER: libc::c_int = 5;
 /// Beats between two looks for queries over UDP.
 const LOOK_BEATS: u32 = 4;
@@ -286,7 +286,7 @@ impl InternetServer {
     }
 }
 
-/// Lowers the priority of the calling thread: on Linux niceness is each thread's own (setpriority(2)). It is always allowed.
+/// Lowers the priority of the calling thread: on Linux niceness is each thread's own (setpriority(2)). That needs no permission.
 fn give_way() {
     // SAFETY: takes no pointers.
     unsafe { libc::nice(NICER) };

@@ -90,7 +90,10 @@ def captured(path: str, span_s: float, ports: Sequence[int] = PORTS) -> Captured
         if question is not None:
             found.push(stream.time_ns(index) or 0, stream.client(index) or 0, *question)
     if not len(found):
-        raise InputError(f"{path}: the capture holds no query")
+        raise InputError(
+            f"{path}: the capture holds no query that can be asked: its {len(stream):,} messages cannot be read, or "
+            "have no question"
+        )
     return Captured(found, len(stream) - len(found), lost_of(summary), summary.get("cut_packet") or None)
 
 
@@ -136,37 +139,48 @@ class CaptureLength:
     """Those in the part of it that is wanted."""
     lasting_s: float
     """How long all of it that was read lasts."""
+    is_most: bool = False
+    """Whether there may be less of it: it is by times of messages alone, some of which cannot be asked."""
 
     def rate_in(self, span_s: float) -> float:
         """Give the queries per second of its first `span_s`, which is what `queries` are of."""
         return self.queries / min(self.lasting_s, span_s)
 
 
-def length_of_capture(path: str, span_s: float, ports: Sequence[int] = PORTS) -> CaptureLength:
-    """Give how much a capture has in its first `span_s`, by times of messages alone: some cannot be asked.
+def length_at_most(path: str, span_s: float, ports: Sequence[int] = PORTS) -> CaptureLength:
+    """Give how much a capture may have in its first `span_s`, by times of messages alone.
 
     Raises:
         InputError: it holds no query, or all of them have one time, or there is no memory for them, or it is no
             capture.
 
     """
+    # As much as is read to ask them: the first that can be asked need not be the first message.
     stream, _ = _messages(path, span_s + 1, ports)
-    recorded_s = stream.span_ns / 1e9
-    if not recorded_s:
-        raise InputError(f"{path}: the capture has {len(stream)} queries, all at one time: give a longer one")
-    end_ns = round(span_s * 1e9)
-    queries = sum((stream.time_ns(index) or 0) < end_ns for index in range(len(stream)))
-    return CaptureLength(queries, lasting_s(recorded_s, len(stream)))
+    fewest = max(2, int(READABLE * len(stream)))
+    return CaptureLength(len(stream), lasting_s(_recorded_s(path, stream), fewest), is_most=True)
 
 
 def rate_of_capture(path: str, span_s: float, ports: Sequence[int] = PORTS) -> int:
-    """Give how many queries a second the first `span_s` of a capture surely have, at least 1.
+    """Give how many queries a second the beginning of a capture surely has, at least 1, by times of messages alone.
 
     Raises:
-        InputError: as by `length_of_capture`.
+        InputError: it holds no query, or all of them have one time, or there is no memory for them, or it is no
+            capture.
 
     """
-    return max(1, int(READABLE * length_of_capture(path, span_s, ports).rate_in(span_s)))
+    stream, _ = _messages(path, span_s, ports)
+    recorded_s = _recorded_s(path, stream)
+    return max(1, int(READABLE * len(stream) / min(lasting_s(recorded_s, len(stream)), span_s)))
+
+
+def _recorded_s(path: str, stream: _core.QueryStream) -> float:
+    if not stream.span_ns:
+        raise InputError(
+            f"{path}: the beginning of the capture has {len(stream)} queries, all at one time: give a longer one, or "
+            "cut off what is before a pause (editcap -A)"
+        )
+    return stream.span_ns / 1e9
 
 
 def lasting_s(recorded_s: float, queries: int) -> float:
@@ -237,5 +251,5 @@ class Part:
         if not self.asked.write_text(path, self.names, start_ns=start_ns, end_ns=end_ns, kept=self.kept):
             raise InputError(
                 f"the traffic has no query from {self.begin_s:g} to {self.end_s:g} s: take fewer --periods, or a "
-                "higher --rate"
+                "higher --rate, or a capture without a pause"
             )

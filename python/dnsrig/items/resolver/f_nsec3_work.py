@@ -15,7 +15,7 @@ from dnsrig.verification.stopping import thread_pool
 from dnsrig.verification.subjects.resolver import ResolverSubject
 from dnsrig.verification.tree.cases import TableRow
 from dnsrig.verification.tree.zones_costly import DEEP_LABELS, SALT_OCTETS, WORK_ITERATIONS
-from dnsrig.verification.verdicts import Evidence, Outcome, Severity, failed, inconclusive, passed
+from dnsrig.verification.verdicts import Evidence, Outcome, Severity, Verdict, failed, inconclusive, passed
 
 MOST_HASHES = 4000
 """As much CPU time as so many of the rig's own hashes take is no bound. PowerDNS Recursor, whose bound is 600 hashes,
@@ -53,7 +53,12 @@ ITEM = Item(
 
 
 def check(subject: ResolverSubject) -> Outcome:
-    """Compare CPU times, the most iterations first."""
+    """Compare CPU times; what fails is measured once more, as other work on the machine may double them for once."""
+    outcome = _compared(subject)
+    return outcome if outcome.verdict is not Verdict.FAIL else _compared(subject)
+
+
+def _compared(subject: ResolverSubject) -> Outcome:
     rows = subject.rows(ITEM.id)
     zones = [[row for row in rows if row.zone.iterations == iterations] for iterations in WORK_ITERATIONS]
     if not all(zones):

@@ -29,6 +29,7 @@ from dnsrig import _core
 from dnsrig.cli import internet_serve
 from dnsrig.errors import EnvironmentLacksError
 from dnsrig.internet import bind_keys, resolver_addresses, totals, write_accounts
+from dnsrig.studies.resolving.place import answering_tasks
 
 ANSWER_S = 10.0
 STOP_S = 20.0
@@ -36,7 +37,6 @@ FAR_S = 0.06
 EARLY_S = 0.002
 """Answers leave at beats of a millisecond."""
 NICER = 5
-THREADS_BEGIN_S = 0.1
 SIGNED_AT_S = 1_669_900_000
 LIMIT_OF_COM = '[[rate_limit]]\noperator = ".com"\nqps = {}\n\n'
 
@@ -64,31 +64,23 @@ def served() -> Iterator[Served]:
 @pytest.mark.parametrize("gives_way", [True, False])
 def test_who_gives_way_has_a_lower_priority(gives_way: bool) -> None:
     internet = _core.Internet("small", seed=1, signed_at_s=SIGNED_AT_S, loopback=True, distances=False)
-    before = set(threads_of_internets())
+    others = {task.name for task in answering_tasks()}
     own = os.getpriority(os.PRIO_PROCESS, 0)
     wanted = [min(own + NICER, 19) if gives_way else own] * 3
     server = _core.InternetServer(internet, port=0, threads=2, loopback=True, gives_way=gives_way)
+    served = Served(internet, server, root_addresses(internet)[0])
     try:
+        # Who has answered has its niceness: a thread for UDP, and that for TCP. The other one may be beginning.
+        for tcp in (False, True):
+            served.ask(served.root, "www.example.com", "A", tcp=tcp)
         ends_s = time.monotonic() + STOP_S
         niceness: list[int] = []
-        # Threads have their names and their niceness when they run for the first time, before they look for work.
-        time.sleep(THREADS_BEGIN_S)
         while niceness != wanted and time.monotonic() < ends_s:
-            niceness = [nice for thread, nice in threads_of_internets().items() if thread not in before]
+            began = [int(task.name) for task in answering_tasks() if task.name not in others]
+            niceness = [os.getpriority(os.PRIO_PROCESS, thread) for thread in began]
     finally:
         server.stop()
     assert niceness == wanted
-
-
-def threads_of_internets() -> dict[int, int]:
-    """Give the niceness of each thread that answers for an Internet in this process."""
-    found = {}
-    for task in Path("/proc/self/task").iterdir():
-        # One that ends meanwhile.
-        with suppress(OSError):
-            if (task / "comm").read_text().startswith("internet-"):
-                found[int(task.name)] = os.getpriority(os.PRIO_PROCESS, int(task.name))
-    return found
 
 
 def root_addresses(internet: _core.Internet) -> list[str]:

@@ -5,8 +5,6 @@ import socket
 import threading
 import time
 from concurrent.futures import Future
-from contextlib import suppress
-from pathlib import Path
 from types import SimpleNamespace
 
 import dns.flags
@@ -23,7 +21,7 @@ from dnsrig.studies.registry import study
 from dnsrig.studies.resolver_cost import denying, fastest, with_names
 from dnsrig.studies.resolving import bench, probes, streams, timeline
 from dnsrig.studies.resolving.cases import TREE, Traffic
-from dnsrig.studies.resolving.place import THREADS, Place, place_of
+from dnsrig.studies.resolving.place import Place, answering_tasks, place_of
 from dnsrig.studies.resolving.streams import EDNS_SIZE, questions_of
 from dnsrig.studies.resolving.trees import profile_path
 from resolver_runs import Quiet, by_case, run_study, settings, skip_without
@@ -617,13 +615,7 @@ def test_the_internet_gives_way_to_the_generator():
     internet = _core.Internet("small", seed=1, signed_at_s=int(time.time()), domains=2000, distances=False)
 
     def niceness():
-        found = []
-        for task in Path("/proc/self/task").iterdir():
-            # One that ends meanwhile.
-            with suppress(OSError):
-                if (task / "comm").read_text().strip() in THREADS:
-                    found.append(os.getpriority(os.PRIO_PROCESS, int(task.name)))
-        return found
+        return [os.getpriority(os.PRIO_PROCESS, int(task.name)) for task in answering_tasks()]
 
     nicer = min(os.getpriority(os.PRIO_PROCESS, 0) + 5, 19)
     with place_of(internet):

@@ -42,7 +42,7 @@ from dnsrig.studies.encrypted.settings import CERTIFICATES, PARTS
 from dnsrig.studies.plan import Plan
 from dnsrig.studies.registry import studies as all_studies
 from dnsrig.studies.registry import study as find_study
-from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.settings import SHORTEST_LOAD_S, StudySettings
 from dnsrig.studies.signing.settings import CHAINS, KEYS
 from dnsrig.studies.signing.settings import PARTS as SIGNING_PARTS
 from dnsrig.verification.item import ROLES
@@ -136,7 +136,7 @@ OPTIONS = {
 @click.option("--stream", "streams", callback=comma_list, help=f"Query streams, of {','.join(KINDS)}.")
 @click.option("--denial-share", type=FiniteRange(0, 1), help="Share of denial in 'normal' without a log [0.08].")
 @click.option("--repetitions", type=WholeNumber(1, 1000), help="How often each case is measured.")
-@click.option("--load-seconds", "load_s", type=FiniteRange(0.1, 86_400), help="Length of each load.")
+@click.option("--load-seconds", "load_s", type=FiniteRange(SHORTEST_LOAD_S, 86_400), help="Length of each load.")
 @click.option("--warm-up-seconds", "warm_up_s", type=FiniteRange(0, 86_400), help="Unmeasured load before each.")
 @click.option("--outstanding", type=OUTSTANDING, help="Queries outstanding in the closed loop [100].")
 @click.option("--clients", type=CLIENTS, help="Sockets or connections [8].")

@@ -8,6 +8,8 @@ from dnsrig.errors import InputError
 Answers = Literal["server", "full"]
 
 
+SHORTEST_LOAD_S = 0.1
+"""What a load may be at least, in seconds."""
 ZSK_BITS = 1024
 """Of RSA zone-signing keys unless chosen otherwise: those of JPRS-2010, not those that zones should have today."""
 

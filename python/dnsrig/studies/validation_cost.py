@@ -47,7 +47,7 @@ from dnsrig.studies.resolving.study import ResolverStudy
 from dnsrig.studies.resolving.transports import IDLE_S, TCP_CLIENTS, read_mix, refuse_lacking
 from dnsrig.studies.resolving.trees import ALL, IN_2010, UNSIGNED
 from dnsrig.studies.resolving.trial import carried, measured_once
-from dnsrig.studies.settings import StudySettings
+from dnsrig.studies.settings import SHORTEST_LOAD_S, StudySettings
 
 TRAFFIC = "resolver-2022"
 """Profile of the clients' traffic where no capture is given."""
@@ -68,8 +68,6 @@ BETWEEN_LEVELS = 3
 """How many times as high as the lower one the higher rate is, where none are chosen."""
 MORE_THAN_THERE_IS = 1.02
 """How many times a capture's rate may be asked for: rates of captures are no round numbers."""
-SHORTEST_PART_S = 0.1
-"""What --load-seconds may be at least."""
 LACKING_OF_A_PART = 0.02
 """Share of the last part that a capture may lack: times of queries are not even."""
 
@@ -359,8 +357,8 @@ def _traffic(settings: ValidationSettings, run: RunFolder) -> tuple[_core.AskedQ
     found = captured(settings.capture, settings.span_s, settings.capture_ports)
     run.note(capture=found.as_facts())
     asked = found.asked
-    span_s = lasting_s(asked.span_ns / 1e9, len(asked))
-    length = CaptureLength(asked.count_before(round(settings.span_s * 1e9)), span_s)
+    queries = asked.count_before(round(settings.span_s * 1e9))
+    length = CaptureLength(queries, lasting_s(asked.span_ns / 1e9, len(asked)))
     # What can be asked is known now.
     _refuse_short(settings, settings.capture, length)
     return asked, length.rate_in(settings.span_s)
@@ -380,7 +378,7 @@ def _refuse_short(settings: ValidationSettings, capture: str, length: CaptureLen
         advice = ""
         if fitting:
             advice = f"take --periods {fitting}, or "
-        elif shorter >= SHORTEST_PART_S:
+        elif shorter >= SHORTEST_LOAD_S:
             advice = f"take --load-seconds of at most {shorter:.3g}, or "
         raise InputError(
             f"{capture}: the first {settings.span_s:g} s of the capture have queries for {most}{length.lasting_s:.3f} "

@@ -281,46 +281,42 @@ pub fn wake_precisely() {
 /// Since Linux 6.12 a thread that wakes up may interrupt a running one whose turns are longer, instead of waiting some milliseconds
 /// for its end. Before, and where the system does not allow it, this changes nothing, which the send-time error shows.
 pub fn take_short_turns() {
-    // SAFETY: all octets of it may be zero.
-    let mut scheduling: libc::sched_attr = unsafe { mem::zeroed() };
-    let size = size_of_val(&scheduling) as libc::c_uint;
-    // SAFETY: `scheduling` outlives the call and has the size given; 0 is the calling thread.
-    let told = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut scheduling, size, 0) };
-    // Others, such as the real-time ones, are what the user chose.
-    if told < 0 || scheduling.sched_policy != libc::SCHED_OTHER as u32 {
+    // Another policy, such as a real-time one, is what the user chose.
+    let usual = |found: &libc::sched_attr| found.sched_policy == libc::SCHED_OTHER as u32;
+    let Some(mut scheduling) = scheduling().filter(usual) else {
         return;
-    }
+    };
     scheduling.sched_runtime = TURN_NS;
-    // SAFETY: as above; the call reads it.
+    // SAFETY: `scheduling` outlives the call, which reads it and finds its size in it; 0 is the calling thread.
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const scheduling, 0) };
+}
+
+/// How the system schedules the calling thread; none where it does not tell.
+fn scheduling() -> Option<libc::sched_attr> {
+    // SAFETY: all octets of it may be zero.
+    let mut found: libc::sched_attr = unsafe { mem::zeroed() };
+    let size = size_of_val(&found) as libc::c_uint;
+    // SAFETY: `found` outlives the call and has the size given; 0 is the calling thread.
+    let told = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut found, size, 0) };
+    (told == 0).then_some(found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn scheduling() -> libc::sched_attr {
-        // SAFETY: all octets of it may be zero.
-        let mut found: libc::sched_attr = unsafe { mem::zeroed() };
-        let size = size_of_val(&found) as libc::c_uint;
-        // SAFETY: `found` outlives the call and has the size given; 0 is the calling thread.
-        let told = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut found, size, 0) };
-        assert_eq!(told, 0);
-        found
-    }
-
     #[test]
     fn turns_become_short_and_nothing_else_of_scheduling_changes() {
         let thread = std::thread::spawn(|| {
             // SAFETY: takes no pointers.
             unsafe { libc::nice(3) };
-            let before = scheduling();
+            let before = scheduling().unwrap();
             if before.sched_policy != libc::SCHED_OTHER as u32 {
                 // Who runs the tests chose another way, which stays.
                 return;
             }
             take_short_turns();
-            let after = scheduling();
+            let after = scheduling().unwrap();
             assert_eq!(after.sched_policy, before.sched_policy);
             assert_eq!(after.sched_nice, before.sched_nice);
             // Systems before Linux 6.12 have no turns of a thread's own, and say 0.

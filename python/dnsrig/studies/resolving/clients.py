@@ -170,8 +170,8 @@ def rate_of_capture(path: str, span_s: float, ports: Sequence[int] = PORTS) -> i
 
     """
     stream, _ = _messages(path, span_s, ports)
-    recorded_s = _recorded_s(path, stream)
-    return max(1, int(READABLE * len(stream) / min(lasting_s(recorded_s, len(stream)), span_s)))
+    length = CaptureLength(len(stream), lasting_s(_recorded_s(path, stream), len(stream)))
+    return max(1, int(READABLE * length.rate_in(span_s)))
 
 
 def _recorded_s(path: str, stream: _core.QueryStream) -> float:

@@ -166,14 +166,19 @@ def more_clients(count: int) -> list[str]:
 def internet_cpu_ns() -> int:
     """Give the CPU time in ns of all threads of this process that answer for an Internet (proc(5), schedstat)."""
     total = 0
-    for task in Path("/proc/self/task").iterdir():
-        try:
-            if (task / "comm").read_text().strip() in THREADS:
-                total += int((task / "schedstat").read_text().split()[0])
-        except (OSError, IndexError):
-            # It has ended meanwhile, or the kernel keeps no such account.
-            continue
+    for task in answering_tasks():
+        # It has ended meanwhile, or the kernel keeps no such account.
+        with suppress(OSError, IndexError):
+            total += int((task / "schedstat").read_text().split()[0])
     return total
+
+
+def answering_tasks() -> Iterator[Path]:
+    """Give the folder in /proc of each thread of this process that answers for an Internet; it may end meanwhile."""
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):
+            if (task / "comm").read_text().strip() in THREADS:
+                yield task
 
 
 def _by_operator(accounts: tuple[Account, ...], before: tuple[Account, ...]) -> dict[str, dict[str, int]]:

@@ -260,10 +260,16 @@ class InternetServer:
         threads: int,
         loopback: bool = False,
         gives_way: bool = False,
+        gathers_us: int = 0,
+        link: tuple[int, bytes] | None = None,
     ) -> InternetServer:
         """Start serving on a port of all addresses; with `loopback` receive over the loopback device alone.
 
         With `gives_way` others get most of its processors' time, such as a load generator, whose queries have times.
+        Where no server has a distance, queries over UDP are gathered for so many microseconds to be answered together.
+        With `link`, the number of a device in this namespace and the 6 octets of the hardware address at its other
+        end, answers to what came by it leave as whole packets, which is faster; where that is not permitted, the system
+        sends them.
         """
 
     @property

@@ -607,7 +607,12 @@ def test_unbounds_small_cache_is_said_unless_all_have_the_same():
 def test_what_an_internet_without_distances_adds_to_cache_misses_is_said():
     text = study("full-cache").text(settings("full-cache"))
     assert "as soon as they have read it" in " ".join(text.method)
+    assert "(those that come close together, 1 ms later at most)" in " ".join(text.method)
     assert "that of the simulated Internet included" in " ".join(text.limits)
+    assert "and has some wait for 1 ms" in " ".join(text.limits)
+    before = study("full-cache").text(settings("full-cache", gathers_us=0))
+    assert "as soon as they have read it, and lose" in " ".join(before.method)
+    assert "has some wait" not in " ".join(before.limits)
 
 
 def test_the_internet_gives_way_to_the_generator():

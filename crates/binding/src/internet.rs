@@ -5,8 +5,8 @@ use crate::errors::{Kind, OrRaise, exception};
 use crate::internet_rebuilt::RebuiltInternet;
 use crate::stream::QueryStream;
 use dnsrig_internet::{
-    InternetError, InternetOptions, InternetServer as Server, Profile, QueryNames, Responding,
-    SIZE_BOUNDS, ServeOptions, ServedBy, profile_text,
+    EthernetLink, InternetError, InternetOptions, InternetServer as Server, Profile, QueryNames,
+    Responding, SIZE_BOUNDS, ServeOptions, ServedBy, profile_text,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -199,13 +199,15 @@ impl InternetServer {
     /// Starts serving on a port of all addresses; with `loopback`, only what comes over the loopback device is received; with
     /// `gives_way`, others get most of its processors' time.
     #[new]
-    #[pyo3(signature = (internet, *, port, threads, loopback=false, gives_way=false))]
+    #[pyo3(signature = (internet, *, port, threads, loopback=false, gives_way=false, gathers_us=0, link=None))]
     fn new(
         internet: Served<'_>,
         port: u16,
         threads: usize,
         loopback: bool,
         gives_way: bool,
+        gathers_us: u64,
+        link: Option<(u32, [u8; 6])>,
     ) -> PyResult<Self> {
         let threads = NonZeroUsize::new(threads)
             .ok_or_else(|| exception(Kind::Input, "a server needs at least one thread"))?;
@@ -214,6 +216,8 @@ impl InternetServer {
             threads,
             on_loopback: loopback,
             gives_way,
+            gathers: Duration::from_micros(gathers_us),
+            link: link.map(|(index, neighbour)| EthernetLink { index, neighbour }),
             ..ServeOptions::new()
         };
         let served: Arc<dyn Responding> = match internet {

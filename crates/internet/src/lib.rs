@@ -47,7 +47,8 @@ pub use profile::{
 };
 pub use rebuild::{Collector, Counts, Rebuilt, RebuiltOptions, RebuiltZone, Reconstruction};
 pub use serve::{
-    Account, AccountKey, InternetServer, Responding, SIZE_BOUNDS, ServeOptions, ServedBy,
+    Account, AccountKey, EthernetLink, InternetServer, Responding, SIZE_BOUNDS, ServeOptions,
+    ServedBy,
 };
 pub use servers::{NameServer, ServerId, ServerTable, SetId};
 pub use stand_ins::{Draw, StandIn, StandIns};

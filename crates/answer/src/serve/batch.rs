@@ -115,7 +115,7 @@ impl Batch {
 ///
 /// # Safety
 /// What the headers point to is valid until this returns: addresses, iovecs and their octets, control messages.
-pub unsafe fn send_all(socket: &UdpSocket, headers: &mut [libc::mmsghdr]) -> io::Result<usize> {
+pub unsafe fn send_all(socket: &impl AsRawFd, headers: &mut [libc::mmsghdr]) -> io::Result<usize> {
     let (mut sent, mut refused) = (0, 0);
     while sent < headers.len() {
         let rest = &mut headers[sent..];

@@ -5,7 +5,7 @@ use super::spare::Spare;
 use dnsrig_answer::send_all;
 use std::io;
 use std::mem;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
 use std::time::Duration;
@@ -35,7 +35,25 @@ pub(super) struct Received {
     written: usize,
 }
 
-fn zeroed<T>() -> T {
+impl Peer {
+    /// Address and port.
+    pub fn address(&self) -> SocketAddr {
+        let port = u16::from_be(self.storage.sin6_port);
+        if libc::c_int::from(self.storage.sin6_family) == libc::AF_INET6 {
+            let address = Ipv6Addr::from(self.storage.sin6_addr.s6_addr);
+            return SocketAddrV6::new(address, port, 0, self.storage.sin6_scope_id).into();
+        }
+        // SAFETY: the system wrote an address of IPv4, which is shorter; port and family have the same places.
+        let ipv4: &libc::sockaddr_in = unsafe { &*(&raw const self.storage).cast() };
+        SocketAddrV4::new(
+            Ipv4Addr::from_bits(u32::from_be(ipv4.sin_addr.s_addr)),
+            port,
+        )
+        .into()
+    }
+}
+
+pub(super) fn zeroed<T>() -> T {
     // SAFETY: used for C structures alone, which are valid when all octets are zero: null pointers and lengths of nothing.
     unsafe { mem::zeroed() }
 }
@@ -47,6 +65,8 @@ pub(super) struct Datagram<'a> {
     pub peer: Peer,
     /// The address that it was sent to.
     pub server: IpAddr,
+    /// The number of the device that it came by.
+    pub device: u32,
     /// When it arrived, by the clock of the day; none where sockets do not stamp.
     pub arrived: Option<Duration>,
 }
@@ -114,19 +134,31 @@ impl Received {
             storage: self.peers[place].storage,
             len: header.msg_hdr.msg_namelen,
         };
-        let (server, arrived) = circumstances(&header.msg_hdr);
+        let Circumstances {
+            server,
+            device,
+            arrived,
+        } = circumstances(&header.msg_hdr);
         Some(Datagram {
             octets: &self.queries[place][..header.msg_len as usize],
             peer,
             server: server?,
+            device,
             arrived,
         })
     }
 }
 
-/// The address that a datagram was sent to, and when it arrived.
-fn circumstances(header: &libc::msghdr) -> (Option<IpAddr>, Option<Duration>) {
-    let (mut server, mut arrived) = (None, None);
+/// What the system says of a datagram: the address that it was sent to, the device that it came by, and when it arrived.
+#[derive(Default)]
+struct Circumstances {
+    server: Option<IpAddr>,
+    device: u32,
+    arrived: Option<Duration>,
+}
+
+fn circumstances(header: &libc::msghdr) -> Circumstances {
+    let mut found = Circumstances::default();
     // SAFETY: the header's control memory was filled by the system; the macros stay within it.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() };
     while let Some(message) = next {
@@ -136,23 +168,25 @@ fn circumstances(header: &libc::msghdr) -> (Option<IpAddr>, Option<Duration>) {
             (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
                 // SAFETY: this kind has an in_pktinfo as its data, at any alignment.
                 let info: libc::in_pktinfo = unsafe { ptr::read_unaligned(data.cast()) };
-                server = Some(Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr)).into());
+                found.server = Some(Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr)).into());
+                found.device = info.ipi_ifindex as u32;
             }
             (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
                 // SAFETY: this kind has an in6_pktinfo as its data, at any alignment.
                 let info: libc::in6_pktinfo = unsafe { ptr::read_unaligned(data.cast()) };
-                server = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
+                found.server = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
+                found.device = info.ipi6_ifindex as u32;
             }
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
                 // SAFETY: this kind has a timespec as its data, at any alignment.
-                arrived = Some(since_1970(unsafe { ptr::read_unaligned(data.cast()) }));
+                found.arrived = Some(since_1970(unsafe { ptr::read_unaligned(data.cast()) }));
             }
             _ => {}
         }
         // SAFETY: as for the first one; `message` is one of this header's.
         next = unsafe { libc::CMSG_NXTHDR(header, message).as_ref() };
     }
-    (server, arrived)
+    found
 }
 
 /// A datagram to be sent.
@@ -161,6 +195,8 @@ pub(super) struct Reply {
     pub peer: Peer,
     /// The address that it is from.
     pub source: IpAddr,
+    /// The number of the device that its query came by.
+    pub device: u32,
 }
 
 /// Datagrams to be sent together.

@@ -131,14 +131,23 @@ fn prepare(socket: &Socket, address: SocketAddr, options: &ServeOptions) -> io::
 }
 
 fn switch_on(socket: &impl AsRawFd, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
-    let on: libc::c_int = 1;
-    // SAFETY: the descriptor is open, and `on` is read within its length.
+    set_option(socket, level, option, 1)
+}
+
+/// Sets an option of a socket whose value is a number (setsockopt(2)).
+pub(super) fn set_option(
+    socket: &impl AsRawFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: the descriptor is open, and `value` is read within its length.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             level,
             option,
-            (&raw const on).cast(),
+            (&raw const value).cast(),
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     };

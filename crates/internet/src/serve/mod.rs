@@ -6,6 +6,7 @@ mod datagrams;
 mod delayed;
 mod gathering;
 mod listen;
+mod packets;
 mod spare;
 mod tcp;
 mod udp;
@@ -21,6 +22,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 pub use accounts::{Account, AccountKey, SIZE_BOUNDS, ServedBy};
+pub use packets::EthernetLink;
 
 /// How often a thread without traffic looks whether it should stop, and hands on its account.
 const STOP_CHECK: Duration = Duration::from_millis(50);
@@ -77,6 +79,12 @@ pub struct ServeOptions {
     pub on_loopback: bool,
     /// Gives way to others on its processors, such as a load generator, whose queries have to leave at their times.
     pub gives_way: bool,
+    /// Where no server has a distance, for how long at most queries over UDP are gathered that come one after the other, to be
+    /// answered at one waking; zero: each is answered as it comes.
+    pub gathers: Duration,
+    /// A link over which answers to what came by it may leave as whole packets; none: the system sends all. That is faster and needs
+    /// CAP_NET_RAW, without which the system sends them as well.
+    pub link: Option<EthernetLink>,
     /// Memory for answers that wait for their time, in each thread; further ones are dropped.
     pub delayed_octets_max: usize,
     /// TCP connections open at once; further ones are closed as they come.
@@ -93,6 +101,8 @@ impl ServeOptions {
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             on_loopback: false,
             gives_way: false,
+            gathers: Duration::ZERO,
+            link: None,
             delayed_octets_max: 128 << 20,
             max_connections: 20_000,
             idle_timeout: Duration::from_secs(10),
@@ -134,6 +144,12 @@ impl Service {
         Some((nearest / 5).clamp(SHORTEST_BEAT, LONGEST_BEAT))
     }
 
+    /// How long it is at least from one look for queries over UDP to the next, when some came; zero: whenever one comes.
+    fn look(&self) -> Duration {
+        self.beat()
+            .map_or(self.options.gathers, |beat| beat * LOOK_BEATS)
+    }
+
     fn fail(&self, error: InternetError) {
         self.stop.store(true, Ordering::Relaxed);
         let mut failure = self
@@ -141,6 +157,13 @@ impl Service {
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         failure.get_or_insert(error);
+    }
+
+    /// Takes down answers that could not be sent.
+    fn count_dropped(&self, answers: usize) {
+        if answers > 0 {
+            self.dropped.fetch_add(answers as u64, Ordering::Relaxed);
+        }
     }
 
     fn hand_on(&self, accounts: &mut Accounts) {

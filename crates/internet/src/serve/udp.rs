@@ -5,8 +5,9 @@ use super::arrivals::{age, clock};
 use super::datagrams::{Datagram, Outgoing, Received, Reply};
 use super::delayed::Delayed;
 use super::gathering::Gathering;
+use super::packets::Packets;
 use super::spare::Spare;
-use super::{EXACTNESS, LOOK_BEATS, STOP_CHECK, Service};
+use super::{EXACTNESS, STOP_CHECK, Service};
 use crate::InternetError;
 use crate::answer::{Arrived, Scratch};
 use dnsrig_answer::Transport;
@@ -31,6 +32,8 @@ struct Worker<'a> {
     service: &'a Service,
     /// One for each address family.
     sending: Vec<Sending<'a>>,
+    /// For what leaves as whole packets.
+    packets: Option<Packets>,
     scratch: Scratch,
     out: Box<[u8]>,
     delayed: Delayed<Reply>,
@@ -55,6 +58,7 @@ pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), Intern
     let mut worker = Worker {
         service,
         sending: sockets.iter().map(sending).collect(),
+        packets: packets_of(service, sockets),
         scratch: Scratch::default(),
         out: vec![0; MESSAGE_LEN].into(),
         delayed: Delayed::new(service.beat().unwrap_or(super::SHORTEST_BEAT)),
@@ -65,7 +69,7 @@ pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), Intern
     let mut received = Received::new();
     let mut polled: Vec<libc::pollfd> = sockets.iter().map(poll_of).collect();
     let mut handed_on = Instant::now();
-    let mut gathering = Gathering::new(service.beat().unwrap_or_default() * LOOK_BEATS);
+    let mut gathering = Gathering::new(service.look());
     wake_precisely();
     while !service.should_stop() {
         let now = service.began.elapsed();
@@ -96,6 +100,12 @@ pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), Intern
     }
     service.hand_on(&mut worker.accounts);
     Ok(())
+}
+
+/// What sends whole packets, where a link is told and that is permitted.
+fn packets_of(service: &Service, sockets: &[UdpSocket]) -> Option<Packets> {
+    let port = sockets.first()?.local_addr().ok()?.port();
+    Packets::open(service.options.link?, port).ok()
 }
 
 fn poll_of(socket: &UdpSocket) -> libc::pollfd {
@@ -137,7 +147,7 @@ impl Worker<'_> {
         now: Duration,
         waited: Duration,
     ) -> Result<(), InternetError> {
-        let (peer, server) = (query.peer, query.server);
+        let server = query.server;
         let arrived = Arrived {
             server,
             transport: Transport::Udp,
@@ -161,8 +171,9 @@ impl Worker<'_> {
         };
         let reply = Reply {
             octets: self.spare.holding(&self.out[..len]),
-            peer,
+            peer: query.peer,
             source: server,
+            device: query.device,
         };
         if !waits {
             return self.push(reply);
@@ -184,18 +195,45 @@ impl Worker<'_> {
         }
         // Its memory is used again.
         self.due = due;
+        self.send_packets()?;
         let mut sending = self.sending.iter_mut();
         sending.try_for_each(|one| one.send(self.service, &mut self.spare))
     }
 
     /// Has an answer sent with the next ones.
     fn push(&mut self, reply: Reply) -> Result<(), InternetError> {
+        if self
+            .packets
+            .as_ref()
+            .is_some_and(|packets| packets.takes(&reply))
+        {
+            return self.push_packet(reply);
+        }
         // IPv4's socket is the first; who was asked over IPv6 has both.
         let one = &mut self.sending[usize::from(reply.source.is_ipv6())];
         if one.outgoing.is_full() {
             one.send(self.service, &mut self.spare)?;
         }
         one.outgoing.push(reply);
+        Ok(())
+    }
+
+    fn push_packet(&mut self, reply: Reply) -> Result<(), InternetError> {
+        if self.packets.as_ref().is_some_and(Packets::is_full) {
+            self.send_packets()?;
+        }
+        if let Some(packets) = &mut self.packets {
+            packets.push(&reply);
+        }
+        self.spare.keep(reply.octets);
+        Ok(())
+    }
+
+    fn send_packets(&mut self) -> Result<(), InternetError> {
+        if let Some(packets) = &mut self.packets {
+            let refused = packets.send().map_err(failed)?;
+            self.service.count_dropped(refused);
+        }
         Ok(())
     }
 
@@ -231,9 +269,7 @@ fn wake_precisely() {
 impl Sending<'_> {
     fn send(&mut self, service: &Service, spare: &mut Spare) -> Result<(), InternetError> {
         let refused = self.outgoing.send(self.socket, spare).map_err(failed)?;
-        if refused > 0 {
-            service.dropped.fetch_add(refused as u64, Ordering::Relaxed);
-        }
+        service.count_dropped(refused);
         Ok(())
     }
 }
@@ -256,15 +292,15 @@ mod tests {
     /// What the clock of the day, which the kernel's stamps are of, may be slewed meanwhile.
     const SLEWED: Duration = Duration::from_millis(1);
 
-    /// A server that gives every query back, a distance away.
-    struct Echo;
+    /// A server that gives every query back, so far away.
+    struct Echo(Duration);
 
     impl Responding for Echo {
         fn answer(&self, arrived: &Arrived<'_>, _: &mut Scratch, out: &mut [u8]) -> Answer {
             out[..arrived.message.len()].copy_from_slice(arrived.message);
             Answer {
                 len: Some(arrived.message.len()),
-                delay: DISTANCE,
+                delay: self.0,
                 server: None,
                 rtype: 0,
             }
@@ -275,7 +311,7 @@ mod tests {
         }
 
         fn nearest(&self) -> Option<Duration> {
-            Some(DISTANCE)
+            Some(self.0).filter(|distance| !distance.is_zero())
         }
 
         fn served_by(&self, _: ServerId) -> ServedBy {
@@ -295,6 +331,35 @@ mod tests {
         }
     }
 
+    fn service(echo: Echo, options: ServeOptions) -> Service {
+        Service {
+            internet: Arc::new(echo),
+            options,
+            began: Instant::now(),
+            accounts: Mutex::default(),
+            queries: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
+    #[test]
+    fn distances_say_how_long_queries_are_gathered_or_else_who_serves() {
+        let options = ServeOptions {
+            gathers: Duration::from_millis(7),
+            ..ServeOptions::new()
+        };
+        let look = |distance, options| service(Echo(distance), options).look();
+        assert_eq!(look(Duration::ZERO, options), options.gathers);
+        assert_eq!(look(Duration::ZERO, ServeOptions::new()), Duration::ZERO);
+        assert_eq!(look(DISTANCE, options), Duration::from_millis(4));
+        assert_eq!(
+            look(Duration::from_millis(2), options),
+            Duration::from_micros(1600)
+        );
+    }
+
     /// When a query was sent, when the server began to read, and when the answer came.
     fn unread_for_a_while() -> (Instant, Instant, Instant) {
         let options = ServeOptions {
@@ -304,16 +369,7 @@ mod tests {
             ..ServeOptions::new()
         };
         let sockets = listen::listen(&options, false, true).unwrap();
-        let service = Service {
-            internet: Arc::new(Echo),
-            options,
-            began: Instant::now(),
-            accounts: Mutex::default(),
-            queries: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
-            failure: Mutex::new(None),
-        };
+        let service = service(Echo(DISTANCE), options);
         let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         client.connect((Ipv4Addr::LOCALHOST, sockets.port)).unwrap();
         client
@@ -359,7 +415,7 @@ mod tests {
             delayed_octets_max: 1000,
             ..ServeOptions::new()
         };
-        let mut server = InternetServer::start(Arc::new(Echo), options).unwrap();
+        let mut server = InternetServer::start(Arc::new(Echo(DISTANCE)), options).unwrap();
         let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         client
             .connect((Ipv4Addr::LOCALHOST, server.port()))

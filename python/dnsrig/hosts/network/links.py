@@ -16,6 +16,8 @@ ETHERNET_MTU = 1500
 SIOCGIFFLAGS = 0x8913
 """Request to ioctl(2) for the flags of a device, in a `struct ifreq` (netdevice(7))."""
 IFF_RUNNING = 0x40
+SIOCGIFHWADDR = 0x8927
+"""Request for its hardware address, of 6 octets on Ethernet."""
 CARRIER_S = 10.0
 CARRIER_POLL_S = 0.001
 
@@ -49,6 +51,23 @@ def link(one: End, other: End, mtu: int = ETHERNET_MTU) -> None:
         end.namespace.call(partial(_wait_running, end.device))
     for end in ends:
         end.namespace.add_addresses(end.addresses, end.device)
+
+
+def hardware_address(end: End) -> bytes:
+    """Give the 6 octets that packets to this end of a link are addressed to."""
+
+    def asked() -> bytes:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
+            answer = fcntl.ioctl(channel, SIOCGIFHWADDR, struct.pack("16s24x", end.device.encode()))
+        # Behind the name comes a `struct sockaddr`, whose family takes two octets.
+        return answer[18:24]
+
+    return end.namespace.call(asked)
+
+
+def device_index(end: End) -> int:
+    """Give the number of an end of a link in its namespace."""
+    return end.namespace.call(lambda: socket.if_nametoindex(end.device))
 
 
 def _wait_running(device: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dnsrig.hosts.network.links import ETHERNET_MTU
 from dnsrig.monitor.proc import parse_snmp, parse_snmp6
-from dnsrig.studies.resolving.place import INTERNET_DEVICE, Place
+from dnsrig.studies.resolving.place import INTERNET_DEVICE, OUTSIDE_DEVICE, Place
 
 OPEN = ""
 SMALL_MTU = "mtu-1280"
@@ -16,7 +16,6 @@ NO_FRAGMENTS = "no-fragments"
 NO_UDP = "tcp-only"
 SMALLEST_MTU = 1280
 """The least that IPv6 works with (RFC 8200 section 5)."""
-_OUTSIDE_DEVICE = "resolvers"
 _COUNTER = re.compile(r"counter packets (\d+) bytes")
 
 
@@ -107,4 +106,4 @@ def _fragments() -> int:
 
 def _set_mtu(place: Place, octets: int) -> None:
     place.resolver.set_mtu(INTERNET_DEVICE, octets)
-    place.outside.set_mtu(_OUTSIDE_DEVICE, octets)
+    place.outside.set_mtu(OUTSIDE_DEVICE, octets)

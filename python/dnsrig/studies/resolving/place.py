@@ -13,13 +13,15 @@ from typing import Any
 from dnsrig import _core
 from dnsrig.errors import DnsrigError, EnvironmentLacksError
 from dnsrig.hosts.namespace import Namespace
-from dnsrig.hosts.network.links import End, link
+from dnsrig.hosts.network.links import End, device_index, hardware_address, link
 from dnsrig.hosts.network.topologies import CLIENT, INNER, AddressPair
 from dnsrig.internet import DNS_PORT, internet_namespace
 from dnsrig.studies.resolving.sockets import CLIENT_PORTS
 
 CLIENTS_DEVICE = "clients"
 INTERNET_DEVICE = "internet"
+OUTSIDE_DEVICE = "resolvers"
+"""The Internet's end of its link to the resolver."""
 RESOLVER_OUTSIDE = AddressPair("192.168.54.1", "fd53:3::1")
 """The resolver on its link to the Internet."""
 INTERNET_INSIDE = AddressPair("192.168.54.2", "fd53:3::2")
@@ -115,10 +117,13 @@ class Place:
 
 
 @contextmanager
-def place_of(internet: _core.Internet, threads: int = 1, client_addresses: int = 1) -> Iterator[Place]:
+def place_of(
+    internet: _core.Internet, threads: int = 1, client_addresses: int = 1, gathers_us: int = 0, *, packets: bool = True
+) -> Iterator[Place]:
     """Serve an Internet in a namespace of its own, linked to one for a resolver, and that to one for clients.
 
-    The threads that answer run where the calling thread may run. Clients have so many addresses of IPv4.
+    The threads that answer run where the calling thread may run. Clients have so many addresses of IPv4. An Internet
+    without distances gathers queries for so many microseconds. Without `packets` the system sends all answers.
 
     Raises:
         EnvironmentLacksError: namespaces cannot be made, or `ip` is not installed.
@@ -129,10 +134,9 @@ def place_of(internet: _core.Internet, threads: int = 1, client_addresses: int =
         outside = stack.enter_context(internet_namespace(prefixes))
         resolver, clients = (stack.enter_context(Namespace(role)) for role in ("resolver", "clients"))
         ipv6 = resolver.has_ipv6
-        link(
-            End(resolver, INTERNET_DEVICE, RESOLVER_OUTSIDE.with_prefix(ipv6=ipv6)),
-            End(outside, "resolvers", INTERNET_INSIDE.with_prefix(ipv6=ipv6)),
-        )
+        near = End(resolver, INTERNET_DEVICE, RESOLVER_OUTSIDE.with_prefix(ipv6=ipv6))
+        far = End(outside, OUTSIDE_DEVICE, INTERNET_INSIDE.with_prefix(ipv6=ipv6))
+        link(near, far)
         link(
             End(clients, "resolver", CLIENT.with_prefix(ipv6=ipv6)),
             End(resolver, CLIENTS_DEVICE, INNER.with_prefix(ipv6=ipv6)),
@@ -149,7 +153,13 @@ def place_of(internet: _core.Internet, threads: int = 1, client_addresses: int =
                 resolver.add_route(prefix, INTERNET_INSIDE.ipv6 if ":" in prefix else INTERNET_INSIDE.ipv4)
         # Beside the load generator, whose queries have to leave at their times, while a zone may take milliseconds.
         start: Callable[[], _core.InternetServer] = partial(
-            _core.InternetServer, internet, port=DNS_PORT, threads=threads, gives_way=True
+            _core.InternetServer,
+            internet,
+            port=DNS_PORT,
+            threads=threads,
+            gives_way=True,
+            gathers_us=gathers_us,
+            link=(device_index(far), hardware_address(near)) if packets else None,
         )
         server = outside.call(start, discard=_core.InternetServer.stop)
         stack.callback(server.stop)

@@ -161,8 +161,9 @@ class ResolverStudy(Study[Settings]):
             # The Internet's threads inherit this, and keep off the resolver's processors.
             stack.enter_context(kept_to(where.generator))
             addresses = addresses_for(max((stream.client_count for stream in streams.values()), default=0))
+            gathers_us = settings.gathers_us
             places = {
-                tree: stack.enter_context(place_of(internet, client_addresses=addresses))
+                tree: stack.enter_context(place_of(internet, client_addresses=addresses, gathers_us=gathers_us))
                 for tree, internet in internets.items()
             }
             bench = self.bench(settings, run, Setup(blocks, streams, places, where), watcher)

@@ -10,11 +10,12 @@ from dnsrig.wording import counted
 def internet(settings: ResolverStudySettings) -> str:
     """Say what the resolver resolves against."""
     domains = f" with {settings.domains:,} second-level domains" if settings.domains is not None else ""
+    gathered = f" (those that come close together, {_gathered(settings)} later at most)" if settings.gathers_us else ""
     distances = (
         "Its servers are as far away as the profile says, and lose as many packets"
         if settings.distances
-        else "Its servers answer each query as soon as they have read it, and lose nothing (--distances changes that); "
-        "latencies of cache misses are shorter than on the Internet"
+        else f"Its servers answer each query as soon as they have read it{gathered}, and lose nothing (--distances "
+        "changes that); latencies of cache misses are shorter than on the Internet"
     )
     return (
         f"The resolver asks a simulated Internet of the profile {settings.profile}{domains}: one process answers "
@@ -24,6 +25,10 @@ def internet(settings: ResolverStudySettings) -> str:
         f"as far as the Internet's memory reaches ({_memory(settings)}). A load in which it makes zones or signatures "
         f"for more than {MADE_TOLERATED * 100:g} % of what it is asked is marked: there making them is waited for."
     )
+
+
+def _gathered(settings: ResolverStudySettings) -> str:
+    return f"{settings.gathers_us / 1000:g} ms"
 
 
 def _memory(settings: ResolverStudySettings) -> str:
@@ -93,10 +98,11 @@ def limits(settings: ResolverStudySettings) -> tuple[str, ...]:
         "processors than the resolver's, and the same in the cases that are compared.",
     ]
     if not settings.distances:
+        waits = f", and has some wait for {_gathered(settings)}" if settings.gathers_us else ""
         found.append(
             "Without distances a cache miss takes as long as its work does, that of the simulated Internet "
-            "included, which answers queries one after another. Fewer resolutions are under way at the same time than "
-            "on the Internet, and memory for them and sockets in use are less."
+            f"included, which answers queries one after another{waits}. Fewer resolutions are under way at the same "
+            "time than on the Internet, and memory for them and sockets in use are less."
         )
     if "unbound" in settings.servers:
         found.append(

@@ -260,13 +260,11 @@ class InternetServer:
         threads: int,
         loopback: bool = False,
         gives_way: bool = False,
-        gathers_us: int = 0,
         link: tuple[int, bytes] | None = None,
     ) -> InternetServer:
         """Start serving on a port of all addresses; with `loopback` receive over the loopback device alone.
 
         With `gives_way` others get most of its processors' time, such as a load generator, whose queries have times.
-        Where no server has a distance, queries over UDP are gathered for so many microseconds to be answered together.
         With `link`, the number of a device in this namespace and the 6 octets of the hardware address at its other
         end, answers to what came by it leave as whole packets, which is faster; where that is not permitted, the system
         sends them.
@@ -279,6 +277,17 @@ class InternetServer:
     @property
     def running(self) -> bool:
         """Whether it serves; if not, `stop` raises why."""
+
+    @property
+    def sends_packets(self) -> bool:
+        """Whether answers leave as whole packets where they can: `link` was told, and the system permits it."""
+
+    def gather(self, us: int) -> None:
+        """Gather queries over UDP that come one after the other for so many microseconds at most, from now on.
+
+        They are answered together then; one that comes after a pause is answered at once. 0, as at the start: each is
+        answered as it comes. Where servers have distances, these say how long it is, and this says nothing.
+        """
 
     def queries(self) -> int:
         """Return how many queries it was asked; those of the last 50 ms may be missing."""

@@ -607,12 +607,26 @@ def test_unbounds_small_cache_is_said_unless_all_have_the_same():
 def test_what_an_internet_without_distances_adds_to_cache_misses_is_said():
     text = study("full-cache").text(settings("full-cache"))
     assert "as soon as they have read it" in " ".join(text.method)
-    assert "(those that come close together, 1 ms later at most)" in " ".join(text.method)
     assert "that of the simulated Internet included" in " ".join(text.limits)
-    assert "and has some wait for 1 ms" in " ".join(text.limits)
-    before = study("full-cache").text(settings("full-cache", gathers_us=0))
-    assert "as soon as they have read it, and lose" in " ".join(before.method)
-    assert "has some wait" not in " ".join(before.limits)
+
+
+def test_for_how_long_queries_are_gathered_is_said_and_follows_what_is_under_way():
+    def said(**more):
+        return " ".join(study("full-cache").text(settings("full-cache", **more)).method)
+
+    assert "close together 1 ms later at most" in said(outstanding=100)
+    assert "close together 0.02 ms later at most" in said(outstanding=2)
+    assert "close together 1 ms later at most" in said(outstanding=5000)
+    for unchanged in ({"gathers_us": 0}, {"distances": True}):
+        assert "close together" not in said(**unchanged)
+    assert "written as whole packets" in said()
+    assert "whole packets" not in said(whole_packets=False)
+
+
+def test_queries_are_gathered_in_closed_loops_alone():
+    assert Traffic("some").is_closed_loop
+    assert not Traffic("some", rate_qps=500.0).is_closed_loop
+    assert not Traffic("some", replays=True).is_closed_loop
 
 
 def test_the_internet_gives_way_to_the_generator():

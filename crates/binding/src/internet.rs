@@ -199,14 +199,13 @@ impl InternetServer {
     /// Starts serving on a port of all addresses; with `loopback`, only what comes over the loopback device is received; with
     /// `gives_way`, others get most of its processors' time.
     #[new]
-    #[pyo3(signature = (internet, *, port, threads, loopback=false, gives_way=false, gathers_us=0, link=None))]
+    #[pyo3(signature = (internet, *, port, threads, loopback=false, gives_way=false, link=None))]
     fn new(
         internet: Served<'_>,
         port: u16,
         threads: usize,
         loopback: bool,
         gives_way: bool,
-        gathers_us: u64,
         link: Option<(u32, [u8; 6])>,
     ) -> PyResult<Self> {
         let threads = NonZeroUsize::new(threads)
@@ -216,7 +215,6 @@ impl InternetServer {
             threads,
             on_loopback: loopback,
             gives_way,
-            gathers: Duration::from_micros(gathers_us),
             link: link.map(|(index, neighbour)| EthernetLink { index, neighbour }),
             ..ServeOptions::new()
         };
@@ -234,6 +232,17 @@ impl InternetServer {
     #[getter]
     fn port(&self) -> u16 {
         self.lock().port()
+    }
+
+    /// Whether answers leave as whole packets where they can.
+    #[getter]
+    fn sends_packets(&self) -> bool {
+        self.lock().sends_packets()
+    }
+
+    /// Has queries over UDP gathered for so many microseconds at most, where no server has a distance.
+    fn gather(&self, us: u64) {
+        self.lock().gather(Duration::from_micros(us));
     }
 
     /// Whether it serves; if not, `stop` raises why.

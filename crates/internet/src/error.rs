@@ -105,7 +105,7 @@ pub enum InternetError {
     /// A socket failed while serving.
     #[error("the {protocol} socket of the simulated Internet failed: {source}")]
     Socket {
-        /// `UDP` or `TCP`.
+        /// `UDP`, `TCP` or `packet`.
         protocol: &'static str,
         /// What the system said.
         source: io::Error,

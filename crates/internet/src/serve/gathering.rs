@@ -8,7 +8,7 @@ const MANY: usize = super::datagrams::BATCH / 4;
 
 /// Has a thread look for queries at most once in a while, so that one waking answers all that came meanwhile: a resolver's come
 /// one by one, and to wake for each costs as much as to answer it. A query that comes when the last look found none is seen at once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Gathering {
     every: Duration,
     /// When it last looked, and how many queries there were.
@@ -16,12 +16,9 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Looks once in `every`, at multiples of it; zero: whenever there is something.
-    pub fn new(every: Duration) -> Self {
-        Self {
-            every,
-            looked: None,
-        }
+    /// From now on it looks once in `every`, at multiples of it; zero, as at first: whenever there is something.
+    pub fn every(&mut self, every: Duration) {
+        self.every = every;
     }
 
     /// Whether it looks at `now`, when it may be awake to let an answer leave.
@@ -57,13 +54,19 @@ impl Gathering {
 mod tests {
     use super::*;
 
+    fn looking_every(every: Duration) -> Gathering {
+        let mut gathering = Gathering::default();
+        gathering.every(every);
+        gathering
+    }
+
     const fn us(number: u64) -> Duration {
         Duration::from_micros(number)
     }
 
     #[test]
     fn looks_once_in_a_while_and_at_once_after_a_pause() {
-        let mut gathering = Gathering::new(us(200));
+        let mut gathering = looking_every(us(200));
         assert_eq!(gathering.pause(us(0), None), us(0));
         gathering.looked(us(1000), 1);
         assert_eq!(gathering.pause(us(1050), None), us(150));
@@ -83,7 +86,7 @@ mod tests {
 
     #[test]
     fn keeps_no_answer_waiting() {
-        let mut gathering = Gathering::new(us(200));
+        let mut gathering = looking_every(us(200));
         gathering.looked(us(1000), 1);
         assert_eq!(gathering.pause(us(1010), Some(us(30))), us(30));
         assert_eq!(gathering.pause(us(1010), Some(us(0))), us(0));
@@ -96,10 +99,10 @@ mod tests {
 
     #[test]
     fn never_sleeps_where_none_is_wanted_nor_beyond_the_end() {
-        let mut none = Gathering::new(Duration::ZERO);
+        let mut none = looking_every(Duration::ZERO);
         none.looked(us(1000), 1);
         assert_eq!(none.pause(us(1000), None), us(0));
-        let mut long = Gathering::new(Duration::from_secs(3600));
+        let mut long = looking_every(Duration::from_secs(3600));
         long.looked(us(1000), 1);
         assert_eq!(long.pause(us(1000), None), STOP_CHECK);
     }

@@ -79,9 +79,6 @@ pub struct ServeOptions {
     pub on_loopback: bool,
     /// Gives way to others on its processors, such as a load generator, whose queries have to leave at their times.
     pub gives_way: bool,
-    /// Where no server has a distance, for how long at most queries over UDP are gathered that come one after the other, to be
-    /// answered at one waking; zero: each is answered as it comes.
-    pub gathers: Duration,
     /// A link over which answers to what came by it may leave as whole packets; none: the system sends all. That is faster and needs
     /// CAP_NET_RAW, without which the system sends them as well.
     pub link: Option<EthernetLink>,
@@ -101,7 +98,6 @@ impl ServeOptions {
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             on_loopback: false,
             gives_way: false,
-            gathers: Duration::ZERO,
             link: None,
             delayed_octets_max: 128 << 20,
             max_connections: 20_000,
@@ -126,6 +122,8 @@ struct Service {
     queries: AtomicU64,
     /// Answers that were dropped: no room to wait, or the system refused to send them.
     dropped: AtomicU64,
+    /// For how long queries over UDP are gathered where no server has a distance, in ns.
+    gathers_ns: AtomicU64,
     stop: AtomicBool,
     failure: Mutex<Option<InternetError>>,
 }
@@ -135,7 +133,7 @@ impl Service {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// What all times are multiples of; none: each query is answered as it comes.
+    /// What all times are multiples of; none: answers take no time.
     ///
     /// Half of it is how exact times can be: a tenth of the way to the nearest servers in the median, 0.5 ms at most. Queries over
     /// UDP are looked for at every [`LOOK_BEATS`]th.
@@ -145,9 +143,11 @@ impl Service {
     }
 
     /// How long it is at least from one look for queries over UDP to the next, when some came; zero: whenever one comes.
-    fn look(&self) -> Duration {
-        self.beat()
-            .map_or(self.options.gathers, |beat| beat * LOOK_BEATS)
+    fn between_looks(&self) -> Duration {
+        self.beat().map_or_else(
+            || Duration::from_nanos(self.gathers_ns.load(Ordering::Relaxed)),
+            |beat| beat * LOOK_BEATS,
+        )
     }
 
     fn fail(&self, error: InternetError) {
@@ -181,6 +181,7 @@ impl Service {
 /// An Internet that is served in the background until it is stopped or dropped.
 pub struct InternetServer {
     service: Arc<Service>,
+    sends_packets: bool,
     port: u16,
     threads: Vec<JoinHandle<()>>,
 }
@@ -204,18 +205,24 @@ impl InternetServer {
             accounts: Mutex::default(),
             queries: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
+            gathers_ns: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             failure: Mutex::new(None),
         });
         let stamps = service.beat().is_some();
         let sockets = listen::listen(&options, has_ipv6, stamps)?;
+        let mut packet_sockets = packets::sockets(&options)?;
         let mut server = Self {
             service,
+            sends_packets: !packet_sockets.is_empty(),
             port: sockets.port,
             threads: Vec::new(),
         };
         for of_thread in sockets.udp {
-            server.spawn("internet-udp", move |service| udp::run(service, &of_thread))?;
+            let of_packets = packet_sockets.pop();
+            server.spawn("internet-udp", move |service| {
+                udp::run(service, &of_thread, of_packets)
+            })?;
         }
         let listeners = sockets.tcp;
         server.spawn("internet-tcp", move |service| tcp::run(service, listeners))?;
@@ -272,6 +279,18 @@ impl InternetServer {
         accounts.rows(&*self.service.internet)
     }
 
+    /// Has queries over UDP that come one after the other gathered for so long at most, to be answered at one waking, if no server has
+    /// a distance; zero, as at the start: each is answered as it comes. One that comes after a pause is answered at once.
+    pub fn gather(&self, most: Duration) {
+        let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
+        self.service.gathers_ns.store(most, Ordering::Relaxed);
+    }
+
+    /// Whether answers leave as whole packets where they can: [`ServeOptions::link`] is told, and the system permits it.
+    pub fn sends_packets(&self) -> bool {
+        self.sends_packets
+    }
+
     /// Begins the schedule of outages once more: it is `elapsed` old now. Without this it began when serving did. It is the
     /// Internet's: another server of the same one has it, too.
     pub fn begin_outages(&self, elapsed: Duration) {
@@ -284,7 +303,8 @@ impl InternetServer {
         self.service.internet.hold_outages();
     }
 
-    /// Answers that were made and not sent: too many were waiting, or the system refused them.
+    /// Answers that were made and not sent: too many were waiting, or the system refused them. Of whole packets it also refuses those
+    /// that find no room on the other side, which it does not tell of datagrams.
     pub fn dropped(&self) -> u64 {
         self.service.dropped.load(Ordering::Relaxed)
     }

@@ -1,8 +1,10 @@
 //! Answers as whole packets on a link whose other end is known. The system's own way of sending a datagram looks for a route, a
 //! neighbour and rules each time, which takes longer than to find the answer.
 
+use super::ServeOptions;
 use super::datagrams::{BATCH, Reply, zeroed};
 use super::listen::set_option;
+use crate::InternetError;
 use dnsrig_answer::send_all;
 use dnsrig_traffic::Endpoint;
 use dnsrig_traffic::write::packet::push_udp;
@@ -40,24 +42,43 @@ pub(super) struct Packets {
     headers: Vec<libc::mmsghdr>,
 }
 
+/// A socket for each thread that sends packets, if a link is told; none where the system or its permissions have no such sockets.
+///
+/// # Errors
+/// There are too many open files, or too little memory.
+pub(super) fn sockets(options: &ServeOptions) -> Result<Vec<OwnedFd>, InternetError> {
+    let threads = options.threads.get();
+    let count = options.link.map_or(0, |_| threads);
+    let opened: io::Result<_> = (0..count).map(|_| open()).collect();
+    opened.or_else(|source| match source.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES | libc::EAFNOSUPPORT | libc::ENOPROTOOPT) => Ok(Vec::new()),
+        _ => Err(InternetError::Socket {
+            protocol: "packet",
+            source,
+        }),
+    })
+}
+
+/// A socket that sends packets, packet(7); it needs CAP_NET_RAW.
+fn open() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // Of no protocol, so that it receives nothing. The system writes the header of the link.
+    // SAFETY: takes no pointers.
+    let descriptor = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was just opened, and nobody else has it.
+    let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    // No queue lies before a virtual link.
+    set_option(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1)?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, BUFFER_LEN)?;
+    Ok(socket)
+}
+
 impl Packets {
-    /// A socket that sends on a link, packet(7).
-    ///
-    /// # Errors
-    /// It is not permitted (CAP_NET_RAW of the namespace), or there is no such link.
-    pub fn open(link: EthernetLink, port: u16) -> io::Result<Self> {
-        // Of no protocol, so that it receives nothing. The system writes the header of the link.
-        // SAFETY: takes no pointers.
-        let descriptor =
-            unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
-        if descriptor < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: it was just opened, and nobody else has it.
-        let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
-        // No queue lies before a virtual link; and if it is full, packets are lost on others as well.
-        set_option(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1)?;
-        set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, BUFFER_LEN)?;
+    /// Sends by a socket of [`sockets`] on a link, from `port`.
+    pub fn new(socket: OwnedFd, link: EthernetLink, port: u16) -> Self {
         let neighbour = |protocol: libc::c_int| {
             let mut address: libc::sockaddr_ll = zeroed();
             address.sll_family = libc::AF_PACKET as libc::c_ushort;
@@ -67,7 +88,7 @@ impl Packets {
             address.sll_addr[..link.neighbour.len()].copy_from_slice(&link.neighbour);
             address
         };
-        Ok(Self {
+        Self {
             socket,
             link,
             port,
@@ -76,7 +97,7 @@ impl Packets {
             neighbours: [neighbour(libc::ETH_P_IP), neighbour(libc::ETH_P_IPV6)],
             iovecs: vec![zeroed(); BATCH],
             headers: vec![zeroed(); BATCH],
-        })
+        }
     }
 
     /// Whether an answer can be sent so: its query came over this link, and it is not too long.
@@ -93,9 +114,9 @@ impl Packets {
         let packet = &mut self.packets[self.count];
         packet.clear();
         let from = Endpoint::new(reply.source, self.port);
-        if push_udp(from, reply.peer.address().into(), &reply.octets, packet) {
-            self.count += 1;
-        }
+        let fits = push_udp(from, reply.peer.address().into(), &reply.octets, packet);
+        debug_assert!(fits, "none that it takes is too long");
+        self.count += 1;
     }
 
     /// Sends all; returns how many the system refused.
@@ -103,13 +124,14 @@ impl Packets {
         for place in 0..self.count {
             let packet = &mut self.packets[place];
             // The version of IP is what its header begins with.
-            let neighbour = &mut self.neighbours[usize::from(packet[0] >> 4 == 6)];
+            let neighbour = &raw const self.neighbours[usize::from(packet[0] >> 4 == 6)];
             self.iovecs[place] = libc::iovec {
                 iov_base: packet.as_mut_ptr().cast(),
                 iov_len: packet.len(),
             };
             let header = &mut self.headers[place].msg_hdr;
-            header.msg_name = (&raw mut *neighbour).cast();
+            // It is only read.
+            header.msg_name = neighbour.cast_mut().cast();
             header.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
             header.msg_iov = &mut self.iovecs[place];
             header.msg_iovlen = 1;
@@ -124,7 +146,6 @@ impl Packets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::ServeOptions;
     use crate::serve::datagrams::{Datagram, Received};
     use crate::serve::listen;
     use std::net::{Ipv6Addr, UdpSocket};
@@ -138,6 +159,17 @@ mod tests {
             index,
             neighbour: [0; 6],
         }
+    }
+
+    /// None where packets cannot be sent.
+    fn on(link: EthernetLink, port: u16) -> Option<Packets> {
+        let options = ServeOptions {
+            threads: NonZeroUsize::MIN,
+            link: Some(link),
+            ..ServeOptions::new()
+        };
+        let socket = sockets(&options).unwrap().pop()?;
+        Some(Packets::new(socket, link, port))
     }
 
     /// A reply to `query` with octets of its own.
@@ -162,9 +194,8 @@ mod tests {
             return;
         }
         let sockets = listen::listen(&options, true, false).unwrap();
-        let mut packets = match Packets::open(loopback(), sockets.port) {
-            Err(error) if error.raw_os_error() == Some(libc::EPERM) => return,
-            opened => opened.unwrap(),
+        let Some(mut packets) = on(loopback(), sockets.port) else {
+            return;
         };
         // By IPv6: what has addresses of 127.0.0.0/8 comes from the system itself, or is dropped.
         let socket = &sockets.udp[0][1];
@@ -205,7 +236,7 @@ mod tests {
             index: 0x7fff_ffff,
             neighbour: [0; 6],
         };
-        let Ok(mut packets) = Packets::open(link, 53) else {
+        let Some(mut packets) = on(link, 53) else {
             return;
         };
         packets.packets[0] = vec![0x45; 40];

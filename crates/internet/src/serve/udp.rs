@@ -13,7 +13,7 @@ use crate::answer::{Arrived, Scratch};
 use dnsrig_answer::Transport;
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -50,7 +50,15 @@ fn failed(source: io::Error) -> InternetError {
 }
 
 /// Answers on sockets, one for each address family, until told to stop.
-pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), InternetError> {
+///
+/// What came by a link may be answered by `packets`, a socket that sends on it.
+pub(super) fn run(
+    service: &Service,
+    sockets: &[UdpSocket],
+    packets: Option<OwnedFd>,
+) -> Result<(), InternetError> {
+    let port = sockets[0].local_addr().map_err(failed)?.port();
+    let on_link = service.options.link.zip(packets);
     let sending = |socket| Sending {
         socket,
         outgoing: Outgoing::new(),
@@ -58,7 +66,7 @@ pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), Intern
     let mut worker = Worker {
         service,
         sending: sockets.iter().map(sending).collect(),
-        packets: packets_of(service, sockets),
+        packets: on_link.map(|(link, socket)| Packets::new(socket, link, port)),
         scratch: Scratch::default(),
         out: vec![0; MESSAGE_LEN].into(),
         delayed: Delayed::new(service.beat().unwrap_or(super::SHORTEST_BEAT)),
@@ -69,9 +77,10 @@ pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), Intern
     let mut received = Received::new();
     let mut polled: Vec<libc::pollfd> = sockets.iter().map(poll_of).collect();
     let mut handed_on = Instant::now();
-    let mut gathering = Gathering::new(service.look());
+    let mut gathering = Gathering::default();
     wake_precisely();
     while !service.should_stop() {
+        gathering.every(service.between_looks());
         let now = service.began.elapsed();
         if gathering.is_time(now) {
             worker.wait(&mut polled).map_err(failed)?;
@@ -102,10 +111,10 @@ pub(super) fn run(service: &Service, sockets: &[UdpSocket]) -> Result<(), Intern
     Ok(())
 }
 
-/// What sends whole packets, where a link is told and that is permitted.
-fn packets_of(service: &Service, sockets: &[UdpSocket]) -> Option<Packets> {
-    let port = sockets.first()?.local_addr().ok()?.port();
-    Packets::open(service.options.link?, port).ok()
+fn send_packets(service: &Service, packets: &mut Packets) -> Result<(), InternetError> {
+    let refused = packets.send().map_err(failed)?;
+    service.count_dropped(refused);
+    Ok(())
 }
 
 fn poll_of(socket: &UdpSocket) -> libc::pollfd {
@@ -195,19 +204,22 @@ impl Worker<'_> {
         }
         // Its memory is used again.
         self.due = due;
-        self.send_packets()?;
+        if let Some(packets) = &mut self.packets {
+            send_packets(self.service, packets)?;
+        }
         let mut sending = self.sending.iter_mut();
         sending.try_for_each(|one| one.send(self.service, &mut self.spare))
     }
 
     /// Has an answer sent with the next ones.
     fn push(&mut self, reply: Reply) -> Result<(), InternetError> {
-        if self
-            .packets
-            .as_ref()
-            .is_some_and(|packets| packets.takes(&reply))
-        {
-            return self.push_packet(reply);
+        if let Some(packets) = self.packets.as_mut().filter(|some| some.takes(&reply)) {
+            if packets.is_full() {
+                send_packets(self.service, packets)?;
+            }
+            packets.push(&reply);
+            self.spare.keep(reply.octets);
+            return Ok(());
         }
         // IPv4's socket is the first; who was asked over IPv6 has both.
         let one = &mut self.sending[usize::from(reply.source.is_ipv6())];
@@ -215,25 +227,6 @@ impl Worker<'_> {
             one.send(self.service, &mut self.spare)?;
         }
         one.outgoing.push(reply);
-        Ok(())
-    }
-
-    fn push_packet(&mut self, reply: Reply) -> Result<(), InternetError> {
-        if self.packets.as_ref().is_some_and(Packets::is_full) {
-            self.send_packets()?;
-        }
-        if let Some(packets) = &mut self.packets {
-            packets.push(&reply);
-        }
-        self.spare.keep(reply.octets);
-        Ok(())
-    }
-
-    fn send_packets(&mut self) -> Result<(), InternetError> {
-        if let Some(packets) = &mut self.packets {
-            let refused = packets.send().map_err(failed)?;
-            self.service.count_dropped(refused);
-        }
         Ok(())
     }
 
@@ -339,6 +332,7 @@ mod tests {
             accounts: Mutex::default(),
             queries: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
+            gathers_ns: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             failure: Mutex::new(None),
         }
@@ -346,18 +340,59 @@ mod tests {
 
     #[test]
     fn distances_say_how_long_queries_are_gathered_or_else_who_serves() {
-        let options = ServeOptions {
-            gathers: Duration::from_millis(7),
-            ..ServeOptions::new()
+        let gathered = Duration::from_millis(7);
+        let between_looks = |distance, gathers: Duration| {
+            let service = service(Echo(distance), ServeOptions::new());
+            let ns = gathers.as_nanos() as u64;
+            service.gathers_ns.store(ns, Ordering::Relaxed);
+            service.between_looks()
         };
-        let look = |distance, options| service(Echo(distance), options).look();
-        assert_eq!(look(Duration::ZERO, options), options.gathers);
-        assert_eq!(look(Duration::ZERO, ServeOptions::new()), Duration::ZERO);
-        assert_eq!(look(DISTANCE, options), Duration::from_millis(4));
+        assert_eq!(between_looks(Duration::ZERO, gathered), gathered);
         assert_eq!(
-            look(Duration::from_millis(2), options),
+            between_looks(Duration::ZERO, Duration::ZERO),
+            Duration::ZERO
+        );
+        assert_eq!(between_looks(DISTANCE, gathered), Duration::from_millis(4));
+        assert_eq!(
+            between_looks(Duration::from_millis(2), gathered),
             Duration::from_micros(1600)
         );
+    }
+
+    #[test]
+    fn what_comes_one_after_the_other_is_gathered_while_that_is_wanted() {
+        const GATHERED: Duration = Duration::from_millis(200);
+        let options = ServeOptions {
+            port: 0,
+            threads: NonZeroUsize::MIN,
+            on_loopback: true,
+            ..ServeOptions::new()
+        };
+        let mut server = InternetServer::start(Arc::new(Echo(Duration::ZERO)), options).unwrap();
+        let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        client
+            .connect((Ipv4Addr::LOCALHOST, server.port()))
+            .unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        let ask = || {
+            client.send(&[0; 12]).unwrap();
+            assert_eq!(client.recv(&mut [0; 12]).unwrap(), 12);
+        };
+        let time_of_four = || {
+            ask();
+            let began = Instant::now();
+            (0..4).for_each(|_| ask());
+            began.elapsed()
+        };
+        server.gather(GATHERED);
+        // The first of them waits for the rest of a pause, the others for a whole one each.
+        assert!(time_of_four() >= 3 * GATHERED);
+        server.gather(Duration::ZERO);
+        // Where other programs have the processor they take longer, but not each time.
+        assert!((0..20).any(|_| time_of_four() < GATHERED));
+        server.stop().unwrap();
     }
 
     /// When a query was sent, when the server began to read, and when the answer came.
@@ -380,7 +415,7 @@ mod tests {
         thread::sleep(UNREAD);
         let began = Instant::now();
         thread::scope(|scope| {
-            scope.spawn(|| run(&service, &sockets.udp[0]).unwrap());
+            scope.spawn(|| run(&service, &sockets.udp[0], None).unwrap());
             let received = client.recv(&mut [0; 12]);
             let came = Instant::now();
             service.stop.store(true, Ordering::Relaxed);

@@ -254,7 +254,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def _judge(self, traffic: Traffic, load: dict[str, Any], observed: Observation) -> dict[str, Any]:
         judged = judge(load, observed, self._where)
         tainted = [reason.replace(_OTHERS, _INTERNET) for reason in judged["tainted"]]
-        if traffic.rate_qps is None and not traffic.replays:
+        if traffic.is_closed_loop:
             return {**judged, "tainted": tainted}
         tainted += _at_its_end(observed.server["cpu_share"] / len(self._where.server))
         return {**judged, "bottleneck": GIVEN, "evidence": ["the rate of queries was given"], "tainted": tainted}
@@ -301,6 +301,8 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 where.server.begin_outages(before_s + elapsed_s)
             on_start(elapsed_s)
 
+        # Others are under way while one waits; at a fixed rate there may be none.
+        where.server.gather(self._settings.loop_gathers_us if traffic.is_closed_loop else 0)
         try:
             report, interrupted = where.clients.call(
                 lambda: run_load(self._streams[traffic.stream], settings, each_second, begun)
@@ -315,6 +317,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         finally:
             # Servers are not out while a resolver starts, nor in what is asked of it beforehand.
             where.server.hold_outages()
+            where.server.gather(0)
         if interrupted:
             raise KeyboardInterrupt
         return report

@@ -23,6 +23,11 @@ class Traffic:
     transport: str = "udp"
     """One transport, or several by shares (`transports.read_mix`)."""
 
+    @property
+    def is_closed_loop(self) -> bool:
+        """Whether a query is sent when another one has ended, whatever time that is."""
+        return self.rate_qps is None and not self.replays
+
 
 @dataclass(frozen=True, slots=True)
 class ResolverCase:

@@ -118,12 +118,12 @@ class Place:
 
 @contextmanager
 def place_of(
-    internet: _core.Internet, threads: int = 1, client_addresses: int = 1, gathers_us: int = 0, *, packets: bool = True
+    internet: _core.Internet, threads: int = 1, client_addresses: int = 1, *, whole_packets: bool = True
 ) -> Iterator[Place]:
     """Serve an Internet in a namespace of its own, linked to one for a resolver, and that to one for clients.
 
-    The threads that answer run where the calling thread may run. Clients have so many addresses of IPv4. An Internet
-    without distances gathers queries for so many microseconds. Without `packets` the system sends all answers.
+    The threads that answer run where the calling thread may run. Clients have so many addresses of IPv4. Answers leave
+    as whole packets, if that is wanted and permitted, or else the system sends them.
 
     Raises:
         EnvironmentLacksError: namespaces cannot be made, or `ip` is not installed.
@@ -158,8 +158,7 @@ def place_of(
             port=DNS_PORT,
             threads=threads,
             gives_way=True,
-            gathers_us=gathers_us,
-            link=(device_index(far), hardware_address(near)) if packets else None,
+            link=(device_index(far), hardware_address(near)) if whole_packets else None,
         )
         server = outside.call(start, discard=_core.InternetServer.stop)
         stack.callback(server.stop)

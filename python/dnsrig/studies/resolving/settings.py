@@ -12,9 +12,15 @@ UPSTREAM_QUERIES = 200
 192 questions asked with an empty cache, 16 at a time, with 100 to none: addresses of name servers in other zones, which
 are not in the cache either, are such queries, too."""
 GATHERS_US = 1000
-"""For how long an Internet without distances gathers queries. In closed loops of 100 it takes a quarter less of CPU
+"""For how long an Internet without distances gathers queries in closed loops of 100. It takes a quarter less of CPU
 time by that, and a resolver answers as many in a second: others are under way meanwhile."""
-RESOLVER_DEFAULTS: dict[str, Any] = {"upstream_queries": UPSTREAM_QUERIES, "gathers_us": GATHERS_US}
+US_PER_OUTSTANDING = GATHERS_US / 100
+"""Where fewer are under way it gathers for less: 100,000 upstream queries a second are the limit each time."""
+RESOLVER_DEFAULTS: dict[str, Any] = {
+    "upstream_queries": UPSTREAM_QUERIES,
+    "gathers_us": GATHERS_US,
+    "whole_packets": True,
+}
 """What a new run has in every study of resolvers; one that is stored has what it says."""
 
 
@@ -27,10 +33,13 @@ class ResolverStudySettings(StudySettings):
     domains: int | None = None
     """Second-level domains of it; None: as many as the profile says."""
     distances: bool = False
-    """Whether the Internet's servers are as far away as the profile says; else answers leave at once."""
+    """Whether the Internet's servers are as far away as the profile says; else answers leave when they are made."""
     gathers_us: int = 0
-    """Where they have no distances, for how many microseconds at most queries that come one after the other are
-    gathered to be answered together; 0: each is answered as it comes, as in runs before 29 November 2026."""
+    """Where they have no distances, for how many microseconds at most queries of closed loops that come one after the
+    other are gathered to be answered together; 0: each is answered as it comes, as in runs before 29 November 2026."""
+    whole_packets: bool = False
+    """Whether the Internet sends its answers as whole packets on its link to the resolver, where that is permitted;
+    else the system sends them, as in runs before 29 November 2026."""
     internet_memory_mib: int | None = None
     """Memory in MiB that zones, signatures and answers of each Internet may take; None: a share of what is free."""
     load_s: float = 5.0
@@ -50,6 +59,11 @@ class ResolverStudySettings(StudySettings):
     udp_size: int | None = None
     """Octets that answers by UDP may have, on both sides of the resolver: it offers so many, and the servers of domains
     send up to 4096; None: as it ships, and as the profile says."""
+
+    @property
+    def loop_gathers_us(self) -> int:
+        """For how many microseconds at most the Internet gathers queries in closed loops, if it has no distances."""
+        return 0 if self.distances else min(self.gathers_us, round(US_PER_OUTSTANDING * self.outstanding))
 
     @property
     def cache_octets(self) -> int | None:

@@ -161,11 +161,18 @@ class ResolverStudy(Study[Settings]):
             # The Internet's threads inherit this, and keep off the resolver's processors.
             stack.enter_context(kept_to(where.generator))
             addresses = addresses_for(max((stream.client_count for stream in streams.values()), default=0))
-            gathers_us = settings.gathers_us
             places = {
-                tree: stack.enter_context(place_of(internet, client_addresses=addresses, gathers_us=gathers_us))
+                tree: stack.enter_context(
+                    place_of(internet, client_addresses=addresses, whole_packets=settings.whole_packets)
+                )
                 for tree, internet in internets.items()
             }
+            sends_packets = all(where.server.sends_packets for where in places.values())
+            run.note(internet_sends_packets=sends_packets)
+            if settings.whole_packets and not sends_packets:
+                watcher.note(
+                    "packet sockets are not permitted here: the system sends the Internet's answers, for longer"
+                )
             bench = self.bench(settings, run, Setup(blocks, streams, places, where), watcher)
             bench.rehearse(run.path / "servers")
             bench.measure()

@@ -10,25 +10,26 @@ from dnsrig.wording import counted
 def internet(settings: ResolverStudySettings) -> str:
     """Say what the resolver resolves against."""
     domains = f" with {settings.domains:,} second-level domains" if settings.domains is not None else ""
-    gathered = f" (those that come close together, {_gathered(settings)} later at most)" if settings.gathers_us else ""
     distances = (
         "Its servers are as far away as the profile says, and lose as many packets"
         if settings.distances
-        else f"Its servers answer each query as soon as they have read it{gathered}, and lose nothing (--distances "
-        "changes that); latencies of cache misses are shorter than on the Internet"
+        else "Its servers answer each query as soon as they have read it, and lose nothing (--distances changes that); "
+        "latencies of cache misses are shorter than on the Internet"
+    )
+    packets = (
+        " Answers of up to 1,232 octets over UDP are written as whole packets, where the system permits it, and reach "
+        "the resolver as if from a network card; the system sends others."
+        if settings.whole_packets
+        else ""
     )
     return (
-        f"The resolver asks a simulated Internet of the profile {settings.profile}{domains}: one process answers "
-        "for all "
-        f"servers of a hierarchy that follows from the seed, signed as the profile says. {distances}. Before anything "
+        f"The resolver asks a simulated Internet of the profile {settings.profile}{domains}: one process answers for "
+        "all servers of a hierarchy that follows from the seed, signed as the profile says. "
+        f"{distances}.{packets} Before anything "
         "is measured, a validating resolver is asked each stream once, so that zones and signatures are there already, "
         f"as far as the Internet's memory reaches ({_memory(settings)}). A load in which it makes zones or signatures "
         f"for more than {MADE_TOLERATED * 100:g} % of what it is asked is marked: there making them is waited for."
     )
-
-
-def _gathered(settings: ResolverStudySettings) -> str:
-    return f"{settings.gathers_us / 1000:g} ms"
 
 
 def _memory(settings: ResolverStudySettings) -> str:
@@ -68,10 +69,18 @@ def resolver(settings: ResolverStudySettings, cached: str) -> str:
 
 def closed_loop(settings: ResolverStudySettings) -> str:
     """Say how the load is sent."""
+    gathers_us = settings.loop_gathers_us
+    gathered = (
+        f" While it lasts, the Internet reads queries over UDP that come close together {gathers_us / 1000:g} ms later "
+        "at most, to answer them at once: a cache miss that takes several, one after the other, waits as often, while "
+        "others are under way."
+        if gathers_us
+        else ""
+    )
     return (
         f"Each load is a closed loop over UDP: {settings.outstanding} queries outstanding from "
         f"{counted(settings.clients, 'socket')}, for {settings.load_s:g} s; a truncated answer is asked for again "
-        "over TCP, by a connection that is closed afterwards."
+        f"over TCP, by a connection that is closed afterwards.{gathered}"
     )
 
 
@@ -98,11 +107,10 @@ def limits(settings: ResolverStudySettings) -> tuple[str, ...]:
         "processors than the resolver's, and the same in the cases that are compared.",
     ]
     if not settings.distances:
-        waits = f", and has some wait for {_gathered(settings)}" if settings.gathers_us else ""
         found.append(
             "Without distances a cache miss takes as long as its work does, that of the simulated Internet "
-            f"included, which answers queries one after another{waits}. Fewer resolutions are under way at the same "
-            "time than on the Internet, and memory for them and sockets in use are less."
+            "included, which answers queries one after another. Fewer resolutions are under way at the same time than "
+            "on the Internet, and memory for them and sockets in use are less."
         )
     if "unbound" in settings.servers:
         found.append(

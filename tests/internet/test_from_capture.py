@@ -317,6 +317,13 @@ def test_folders_and_captures_that_cannot_be_used(dnsrig: Callable[..., Any], tm
     nothing = dnsrig("internet", "from-capture", empty, "-o", tmp_path / "new")
     assert nothing.code == 2
     assert "no response of a name server" in nothing.err or "no DNS message" in nothing.err
+    asked = packets(*3 * [dns.message.make_query("a.example.", "A").to_wire()])
+    for name, rest, fault in (("damaged", 40 * b"\xff", "damaged"), ("cut", asked[24:60], "cut off")):
+        capture = tmp_path / f"{name}.pcap"
+        capture.write_bytes(asked + rest)
+        said = dnsrig("internet", "from-capture", capture, "-o", tmp_path / "new")
+        assert said.code == 2
+        assert f"no response of a name server in it; {capture} is {fault} after packet 3" in said.err
     unwritten = dnsrig("internet", "serve", "--from", tmp_path / "full")
     assert unwritten.code == 2
     assert "index.json cannot be read" in unwritten.err

@@ -130,6 +130,10 @@ def test_a_dry_run_lists_what_would_be_measured_and_makes_nothing(dnsrig, tmp_pa
 
 def test_a_dry_run_is_of_a_new_run_of_a_study_that_knows_its_cases(dnsrig, tmp_path):
     assert dnsrig("run", "denial-cost", "--server", "embedded", "--dry-run", "--json").json["measurements"] == 45
+    lists = ["--server", "embedded", "--iterations", "0", "--iterations", "5,10"]
+    repeated = dnsrig("run", "nsec3-iterations", *lists, "--repetitions", "1", "--dry-run", "--json").json
+    joined = [*lists[:2], "--iterations", "0,5,10", "--repetitions", "1", "--dry-run", "--json"]
+    assert repeated == dnsrig("run", "nsec3-iterations", *joined).json
     for arguments, said in (
         (["encrypted-cost", "--server", "embedded"], "has no --dry-run"),
         (["--resume", tmp_path], "leave out --dry-run"),

@@ -41,6 +41,8 @@ from turns import EVERY_ITEM, TIMEOUT_S
 
 pytestmark = pytest.mark.timeout(TIMEOUT_S)
 
+ATTEMPTS = 4
+"""A weakness that CPU time tells is found by one of so many tries on a busy machine."""
 WAITS_S = (8.0, 8.0)
 RESOLVER = "127.0.2.1"
 RESOLVER_OF_THE_RIG = ("weak resolver of the rig", "")
@@ -105,9 +107,11 @@ def test_each_weakness_fails_the_items_that_name_it(place: Place, weakness: Weak
     assert naming or weakness is WITHOUT
     # One after the other: the tree's servers are in this process, and are to answer in time.
     tried = chosen if EVERY_ITEM or weakness is WITHOUT else naming
-    # Its CPU time is Python's, which a busy machine doubles for once.
-    said = place.wrong_with(weakness, tried) and place.wrong_with(weakness, tried)
-    assert not said, said
+    # Its CPU time is Python's, which a busy machine doubles, with weakness or without.
+    said = [place.wrong_with(weakness, tried)]
+    while said[-1] and len(said) < ATTEMPTS:
+        said.append(place.wrong_with(weakness, tried))
+    assert not said[-1], said
 
 
 @pytest.mark.parametrize("weakness", [WITHOUT, *SLOW], ids=lambda one: one.name)

@@ -204,8 +204,10 @@ pub fn rebuild_internet(
                 " that is whole ({cut} messages are cut: capture whole packets, tcpdump -s 0)"
             ),
         };
+        let faults = made.files.iter().flat_map(FileSummary::faults);
+        let faults: String = faults.map(|fault| format!("; {fault}")).collect();
         let why = format!(
-            "no response of a name server in it{cut}; capture what a resolver and name servers say to each other"
+            "no response of a name server in it{cut}{faults}; capture what a resolver and name servers say to each other"
         );
         let files: Vec<String> = paths
             .iter()

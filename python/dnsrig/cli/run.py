@@ -99,11 +99,18 @@ OPTIONS = {
 @click.option(
     "--server",
     "servers",
+    multiple=True,
     callback=comma_list,
     help="Servers, such as bind,dnsdist+nsd [default: all authoritative ones that are found, or for the studies of "
     "resolvers all resolvers; for encrypted-cost also unbound and dnsdist; for functionality all of any role].",
 )
-@click.option("--signer", "signers", callback=comma_list, help="For signing: dnsrig,bind,ldns,knot,dnst [those found].")
+@click.option(
+    "--signer",
+    "signers",
+    multiple=True,
+    callback=comma_list,
+    help="For signing: dnsrig,bind,ldns,knot,dnst [those found].",
+)
 @click.option(
     "--quick", is_flag=True, help="Few and short repetitions, for a look: a minute or two a server; --dry-run says."
 )
@@ -129,11 +136,18 @@ OPTIONS = {
 @click.option("--algorithm", type=click.Choice(ALGORITHMS), help="Signing algorithm [RSASHA256].")
 @click.option("--ksk-bits", type=KEY_BITS, help="RSA key-signing key [2048].")
 @click.option("--zsk-bits", type=KEY_BITS, help="RSA zone-signing key [1024].")
-@click.option("--denial", "denials", callback=comma_list, help=f"Forms of the zone, of {','.join(DENIALS)}.")
-@click.option("--iterations", callback=whole_numbers(0, 65_535, "0,1,5,10"), help="NSEC3 iterations, such as 0,1,5,10.")
+@click.option(
+    "--denial", "denials", multiple=True, callback=comma_list, help=f"Forms of the zone, of {','.join(DENIALS)}."
+)
+@click.option(
+    "--iterations",
+    multiple=True,
+    callback=whole_numbers(0, 65_535, "0,1,5,10"),
+    help="NSEC3 iterations, such as 0,1,5,10.",
+)
 @click.option("--salt", help="NSEC3 salt in hexadecimal [none].")
 @click.option("--opt-out", is_flag=True, default=None, help="NSEC3 opt-out.")
-@click.option("--stream", "streams", callback=comma_list, help=f"Query streams, of {','.join(KINDS)}.")
+@click.option("--stream", "streams", multiple=True, callback=comma_list, help=f"Query streams, of {','.join(KINDS)}.")
 @click.option("--denial-share", type=FiniteRange(0, 1), help="Share of denial in 'normal' without a log [0.08].")
 @click.option("--repetitions", type=WholeNumber(1, 1000), help="How often each case is measured.")
 @click.option("--load-seconds", "load_s", type=FiniteRange(SHORTEST_LOAD_S, 86_400), help="Length of each load.")
@@ -142,6 +156,7 @@ OPTIONS = {
 @click.option("--clients", type=CLIENTS, help="Sockets or connections [8].")
 @click.option(
     "--threads",
+    multiple=True,
     callback=whole_numbers(1, 1024, "1,2,4"),
     help="Worker threads of the server [1]; a list for encrypted-cost and signing [powers of two].",
 )
@@ -153,6 +168,7 @@ OPTIONS = {
 @click.option(
     "--transport",
     "transports",
+    multiple=True,
     callback=comma_list,
     help="udp or tcp [udp]; for encrypted-cost a list [udp,tcp,dot,doh,doq]; for validation-cost also dot, doh and "
     "shares of clients such as udp=80+dot=20.",
@@ -161,12 +177,14 @@ OPTIONS = {
 @click.option(
     "--part",
     "parts",
+    multiple=True,
     callback=comma_list,
     help=f"Parts of encrypted-cost, of {','.join(PARTS)}; of signing, of {','.join(SIGNING_PARTS)}.",
 )
 @click.option(
     "--certificate",
     "certificates",
+    multiple=True,
     callback=comma_list,
     help=f"Certificates' keys in encrypted-cost, of {','.join(CERTIFICATES)}; the first one for all cases.",
 )
@@ -174,6 +192,7 @@ OPTIONS = {
 @click.option("--queries-per-session", type=WholeNumber(2, 1_000_000), help="In encrypted-cost, re-used [2000].")
 @click.option(
     "--steps",
+    multiple=True,
     callback=whole_numbers(1, 65_535, "1,8,64"),
     help="DoT queries in flight beside UDP in encrypted-cost [1,8,64,512,4096].",
 )
@@ -184,15 +203,26 @@ OPTIONS = {
     help="Connections in encrypted-cost that come to nothing [1800].",
 )
 @click.option("--names", type=WholeNumber(100, NAMES_MAX), help="For signing: delegations of the zone [55000].")
-@click.option("--key", "keys", callback=comma_list, help=f"For signing: zone-signing keys, of {','.join(KEYS)}.")
-@click.option("--chain", "chains", callback=comma_list, help=f"For signing: chains of denial, of {','.join(CHAINS)}.")
+@click.option(
+    "--key", "keys", multiple=True, callback=comma_list, help=f"For signing: zone-signing keys, of {','.join(KEYS)}."
+)
+@click.option(
+    "--chain",
+    "chains",
+    multiple=True,
+    callback=comma_list,
+    help=f"For signing: chains of denial, of {','.join(CHAINS)}.",
+)
 @click.option(
     "--regenerated",
+    multiple=True,
     callback=whole_numbers(0, 100, "0,20,100"),
     help="For signing: per cent of the signatures that re-signing makes anew [0,20,40,80,100].",
 )
 @resolver_options
-@click.option("--role", "roles", callback=comma_list, help=f"For functionality: of {','.join(ROLES)} [all].")
+@click.option(
+    "--role", "roles", multiple=True, callback=comma_list, help=f"For functionality: of {','.join(ROLES)} [all]."
+)
 @seed_option
 @json_option
 def run(

@@ -46,6 +46,7 @@ _OPTIONS = (
     click.option(
         "--rate",
         "rates",
+        multiple=True,
         callback=whole_numbers(1, 1_000_000, "1000,9000"),
         help="Queries per second; in validation-cost a list [by a trial: what this machine carries, 9000 or the "
         "capture's own rate at most, and a third of it].",
@@ -53,6 +54,7 @@ _OPTIONS = (
     click.option(
         "--hit-share",
         "hit_shares",
+        multiple=True,
         callback=whole_numbers(0, 100, "0,50,90,100"),
         help="In resolver-cost, per cent of cache hits [0,50,90,100].",
     ),
@@ -67,12 +69,21 @@ _OPTIONS = (
         type=FiniteRange(0.1, 86_400),
         help="In resolver-cost, how long memory is looked at [30].",
     ),
-    click.option("--flood", "floods", callback=comma_list, help="In resolver-cost, of nsec,nsec3 [both]."),
-    click.option("--warm-up", "methods", callback=comma_list, help="In cold-start, of none,flush,sample,list [all]."),
+    click.option(
+        "--flood", "floods", multiple=True, callback=comma_list, help="In resolver-cost, of nsec,nsec3 [both]."
+    ),
+    click.option(
+        "--warm-up",
+        "methods",
+        multiple=True,
+        callback=comma_list,
+        help="In cold-start, of none,flush,sample,list [all].",
+    ),
     click.option("--warm-up-queries", type=WholeNumber(1, 1_000_000), help="In cold-start, of each warm-up [20000]."),
     click.option(
         "--condition",
         "conditions",
+        multiple=True,
         callback=comma_list,
         help="In resolver-matrix, of ethernet,mtu-1280,no-fragments,tcp-only,balanced [all].",
     ),
@@ -94,7 +105,10 @@ _OPTIONS = (
         help="In validation-cost, clients share sockets where more ask than sockets may be open; over UDP only.",
     ),
     click.option(
-        "--signed", callback=comma_list, help="In validation-cost, who signs, of profile,unsigned,2010,all [profile]."
+        "--signed",
+        multiple=True,
+        callback=comma_list,
+        help="In validation-cost, who signs, of profile,unsigned,2010,all [profile].",
     ),
 )
 

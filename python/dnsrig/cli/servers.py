@@ -95,8 +95,9 @@ def _facts(
 @click.option("--answers", type=click.Choice(["server", "full"]), default="server", show_default=True)
 @click.option(
     "--encrypted",
+    multiple=True,
     callback=comma_list,
-    default="",
+    default=[""],
     help=f"Encrypted transports to serve as well, of {','.join(ENCRYPTED_TRANSPORTS)}, each on a free port.",
 )
 @click.option(

@@ -42,6 +42,20 @@ pub struct FileSummary {
     pub damage: Option<String>,
 }
 
+impl FileSummary {
+    /// Why it was not read to its end, and after which packet, for messages; nothing of a whole file.
+    pub fn faults(&self) -> impl Iterator<Item = String> {
+        let after = format!("after packet {}", self.packets);
+        let name = self.file.display();
+        let cut_off = self
+            .is_cut_off
+            .then(|| format!("{name} is cut off {after}"));
+        let damage = self.damage.as_ref();
+        let damaged = damage.map(|why| format!("{name} is damaged {after}: {why}"));
+        cut_off.into_iter().chain(damaged)
+    }
+}
+
 /// What was read of all files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSummary {
@@ -103,13 +117,7 @@ pub(crate) fn found(
     let has_unknown_links = packets > 0 && unknown == packets;
     let mut text = of_which(format!("{packets} packets"), reasons);
     for file in files {
-        let (name, number) = (file.file.display(), file.packets);
-        if file.is_cut_off {
-            text.push_str(&format!("; {name} is cut off after packet {number}"));
-        }
-        if let Some(why) = &file.damage {
-            text.push_str(&format!("; {name} is damaged after packet {number}: {why}"));
-        }
+        text.extend(file.faults().map(|fault| format!("; {fault}")));
     }
     if has_unknown_links {
         let types = files.iter().filter_map(|file| file.link_type);

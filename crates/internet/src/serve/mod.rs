@@ -129,6 +129,21 @@ struct Service {
 }
 
 impl Service {
+    /// Begins now, with empty accounts.
+    fn new(internet: Arc<dyn Responding>, options: ServeOptions) -> Self {
+        Self {
+            internet,
+            options,
+            began: Instant::now(),
+            accounts: Mutex::default(),
+            queries: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            gathers_ns: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
     fn should_stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -198,17 +213,7 @@ impl InternetServer {
     ) -> Result<Self, InternetError> {
         let has_ipv6 = internet.has_ipv6();
         internet.begin_outages(Duration::ZERO, Duration::ZERO);
-        let service = Arc::new(Service {
-            internet,
-            options,
-            began: Instant::now(),
-            accounts: Mutex::default(),
-            queries: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            gathers_ns: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
-            failure: Mutex::new(None),
-        });
+        let service = Arc::new(Service::new(internet, options));
         let stamps = service.beat().is_some();
         let sockets = listen::listen(&options, has_ipv6, stamps)?;
         let mut packet_sockets = packets::sockets(&options)?;

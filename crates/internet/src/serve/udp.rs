@@ -276,8 +276,7 @@ mod tests {
     use crate::servers::ServerId;
     use std::net::Ipv4Addr;
     use std::num::NonZeroUsize;
-    use std::sync::atomic::{AtomicBool, AtomicU64};
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
     const DISTANCE: Duration = Duration::from_millis(150);
     /// How long the query lies in the kernel's queue, at least; less than what makes a stamp too old to be believed.
@@ -324,25 +323,21 @@ mod tests {
         }
     }
 
-    fn service(echo: Echo, options: ServeOptions) -> Service {
-        Service {
-            internet: Arc::new(echo),
-            options,
-            began: Instant::now(),
-            accounts: Mutex::default(),
-            queries: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            gathers_ns: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
-            failure: Mutex::new(None),
-        }
+    /// A client of the server at a port of the loopback device, which waits long, not for ever.
+    fn client_of(port: u16) -> UdpSocket {
+        let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        client.connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        client
     }
 
     #[test]
     fn distances_say_how_long_queries_are_gathered_or_else_who_serves() {
         let gathered = Duration::from_millis(7);
         let between_looks = |distance, gathers: Duration| {
-            let service = service(Echo(distance), ServeOptions::new());
+            let service = Service::new(Arc::new(Echo(distance)), ServeOptions::new());
             let ns = gathers.as_nanos() as u64;
             service.gathers_ns.store(ns, Ordering::Relaxed);
             service.between_looks()
@@ -369,13 +364,7 @@ mod tests {
             ..ServeOptions::new()
         };
         let mut server = InternetServer::start(Arc::new(Echo(Duration::ZERO)), options).unwrap();
-        let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        client
-            .connect((Ipv4Addr::LOCALHOST, server.port()))
-            .unwrap();
-        client
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
+        let client = client_of(server.port());
         let ask = || {
             client.send(&[0; 12]).unwrap();
             assert_eq!(client.recv(&mut [0; 12]).unwrap(), 12);
@@ -404,12 +393,8 @@ mod tests {
             ..ServeOptions::new()
         };
         let sockets = listen::listen(&options, false, true).unwrap();
-        let service = service(Echo(DISTANCE), options);
-        let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        client.connect((Ipv4Addr::LOCALHOST, sockets.port)).unwrap();
-        client
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
+        let service = Service::new(Arc::new(Echo(DISTANCE)), options);
+        let client = client_of(sockets.port);
         let sent = Instant::now();
         client.send(&[0; 12]).unwrap();
         thread::sleep(UNREAD);
@@ -451,13 +436,7 @@ mod tests {
             ..ServeOptions::new()
         };
         let mut server = InternetServer::start(Arc::new(Echo(DISTANCE)), options).unwrap();
-        let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        client
-            .connect((Ipv4Addr::LOCALHOST, server.port()))
-            .unwrap();
-        client
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
+        let client = client_of(server.port());
         for _ in 0..ASKED {
             client.send(&[0; 12]).unwrap();
         }

@@ -4,8 +4,12 @@ use std::time::Duration;
 
 /// Slots of the wheel; what waits longer than a turn, 0.8 s with the shortest ticks, goes round more than once.
 const SLOTS: usize = 1 << 12;
-/// Longer pauses between answers that leave together save little more: 16 ticks.
+/// So many that come together save what is to be saved: with more of them pauses between their times need not be longer.
+const TOGETHER: u64 = 32;
+/// The longest such pause: 16 ticks.
 const GRAIN_MAX: u32 = 4;
+/// Ticks after which it is counted anew how many come in one.
+const COUNTED_TICKS: u64 = 64;
 /// No place.
 const NONE: u32 = u32::MAX;
 
@@ -36,6 +40,29 @@ pub(super) struct Delayed<T> {
     octets: usize,
     /// Everything before this tick has been given out.
     tick: u64,
+    recent: Recent,
+}
+
+/// How many things were put in of late.
+#[derive(Default)]
+struct Recent {
+    /// From this tick on `count` were put in.
+    since: u64,
+    count: u64,
+    /// Ticks in which [`TOGETHER`] come, by the count before.
+    apart: Option<u64>,
+}
+
+impl Recent {
+    /// Counts one that is put in at a tick.
+    fn note(&mut self, tick: u64) {
+        let ticks = tick.saturating_sub(self.since);
+        if ticks >= COUNTED_TICKS {
+            self.apart = (TOGETHER * ticks).checked_div(self.count);
+            (self.since, self.count) = (tick, 0);
+        }
+        self.count += 1;
+    }
 }
 
 impl<T> Delayed<T> {
@@ -50,6 +77,7 @@ impl<T> Delayed<T> {
             waiting: 0,
             octets: 0,
             tick: 0,
+            recent: Recent::default(),
         }
     }
 
@@ -64,8 +92,9 @@ impl<T> Delayed<T> {
 
     /// Lets `thing`, which takes `octets` beside its place, wait until `due`, to `exact` or half a tick: it comes at the tick that
     /// is nearest to `due` of those whose number can be divided by the highest power of two that this allows, so that many come
-    /// together. Fewer than 2^32 - 1 may wait at once.
+    /// together; where many come at every tick anyway, at the nearest one. Fewer than 2^32 - 1 may wait at once.
     pub fn put(&mut self, due: Duration, exact: Duration, thing: T, octets: usize) {
+        self.recent.note(self.tick);
         // The nearest, not the next: times shall be right in the mean.
         let grain = self.grain(exact);
         let half = Duration::from_nanos(self.tick_ns * grain / 2);
@@ -77,10 +106,11 @@ impl<T> Delayed<T> {
         self.waiting += 1;
     }
 
-    /// How many ticks apart those are that are near enough to every time.
+    /// How many ticks apart those are that are near enough to every time, and as far as is of use.
     fn grain(&self, exact: Duration) -> u64 {
         let between = 2 * exact.as_nanos() as u64 / self.tick_ns;
         between
+            .min(self.recent.apart.unwrap_or(u64::MAX))
             .checked_ilog2()
             .map_or(1, |power| 1 << power.min(GRAIN_MAX))
     }
@@ -226,6 +256,28 @@ mod tests {
         assert_eq!(taken, [1]);
         wheel.take_due(40 * MS, |number| taken.push(number));
         assert_eq!(taken, [1, 37, 38, 40, 43]);
+    }
+
+    #[test]
+    fn where_many_come_they_come_at_their_time() {
+        let lateness = |each_ms: u64| {
+            let mut wheel = Delayed::new(MS);
+            let mut greatest = 0;
+            for now in 0..1000_u64 {
+                for _ in 0..each_ms {
+                    wheel.put((now + 37) as u32 * MS, 8 * MS, now + 37, 0);
+                }
+                // Not what was put in before it was known how many come.
+                wheel.take_due(now as u32 * MS, |due| {
+                    greatest = greatest.max(if due < 300 { 0 } else { now.abs_diff(due) });
+                });
+            }
+            greatest
+        };
+        assert_eq!(lateness(1), 8);
+        assert_eq!(lateness(TOGETHER / 4), 2, "every 4 ms");
+        assert_eq!(lateness(TOGETHER), 0);
+        assert_eq!(lateness(2 * TOGETHER), 0);
     }
 
     #[test]

@@ -37,6 +37,8 @@ struct Worker<'a> {
     scratch: Scratch,
     out: Box<[u8]>,
     delayed: Delayed<Reply>,
+    /// Answers may be early or late by that, whatever their way.
+    exact: Duration,
     due: Vec<Reply>,
     spare: Spare,
     accounts: Accounts,
@@ -70,6 +72,7 @@ pub(super) fn run(
         scratch: Scratch::default(),
         out: vec![0; MESSAGE_LEN].into(),
         delayed: Delayed::new(service.beat().unwrap_or(super::SHORTEST_BEAT)),
+        exact: service.between_looks() / 2,
         due: Vec::new(),
         spare: Spare::default(),
         accounts: Accounts::default(),
@@ -189,8 +192,8 @@ impl Worker<'_> {
         }
         let due = now + answer.delay.saturating_sub(waited);
         let octets = reply.octets.capacity();
-        self.delayed
-            .put(due, answer.delay / EXACTNESS, reply, octets);
+        let exact = self.exact.max(answer.delay / EXACTNESS);
+        self.delayed.put(due, exact, reply, octets);
         Ok(())
     }
 

@@ -1,10 +1,12 @@
 """Measures cases of resolvers: each start with an empty cache, against an Internet that holds still."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar
@@ -29,6 +31,7 @@ from dnsrig.studies.resolving.conditions import conditioned
 from dnsrig.studies.resolving.front import FRONT_PORT, SECOND_PORT, Measured, balanced
 from dnsrig.studies.resolving.memory import MADE_AT_LEAST, MADE_TOLERATED
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
+from dnsrig.studies.resolving.rehearsal import rehearsals
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.silence import Silence
 from dnsrig.studies.resolving.sockets import addresses_for
@@ -134,23 +137,29 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         return resolver_driver(program)(settings, folder, where.resolver)
 
     def rehearse(self, folder: Path) -> None:
-        """Have each stream of each Internet asked once by a validating resolver, unmeasured.
+        """Have every resolver, as the cases have it, ask each of their streams once, unmeasured.
 
-        The Internet then has the zones and signatures that the measured loads need, as far as its memory reaches, and
-        signing is not what they wait for.
+        The Internet then has the zones, signatures and answers that the measured loads need, as far as its memory
+        reaches, and making them is not what they wait for. Resolvers do not ask for all the same, and not in the same
+        way: what one asked has no answers for some of another's queries, nor one that validates for one that does not.
         """
-        program = self._blocks[0].program
-        asked = {(case.tree, stream): case.traffic for block in self._blocks for case, stream in _asked(block)}
-        for number, ((tree, stream), traffic) in enumerate(asked.items()):
-            self._watcher.phase(f"rehearsing stream {stream}, Internet {tree}")
-            validating = ResolverCase("rehearsal", (), traffic, validates=True, tree=tree)
+        wanted = rehearsals(block for block in self._blocks if self._is_missing(block))
+        for number, rehearsal in enumerate(wanted):
+            self._watcher.phase(f"rehearsing with {rehearsal.who}, {number + 1} of {len(wanted)}")
+            case = rehearsal.case
             try:
-                with self.resolver(program, validating, folder / f"rehearsal-{number}") as server:
-                    self._ask_through(server, self._places[tree], stream)
+                with self.resolver(rehearsal.program, case, folder / f"rehearsal-{number}") as server:
+                    for stream, at_most_s in rehearsal.streams.items():
+                        self._ask_through(server, self._places[case.tree], stream, at_most_s=at_most_s)
             except DnsrigError as error:
                 self._check_rig()
                 # Its cases will say so too; those of other resolvers may go on.
-                self._watcher.problem(f"not rehearsed: stream {stream}, by {program}: {error}")
+                self._watcher.problem(f"not rehearsed: {', '.join(rehearsal.streams)}, by {rehearsal.who}: {error}")
+
+    def _is_missing(self, block: ResolverBlock) -> bool:
+        """Whether the run does not hold all measurements of a block yet."""
+        wanted = product(block.case_ids(), range(self._repetitions))
+        return not all(self._run.done(case_id, repetition) for case_id, repetition in wanted)
 
     def _failed(self, block: ResolverBlock, case_ids: Iterable[str], repetition: int, error: DnsrigError) -> None:
         """Record a failure, with the limit that its resolver had."""
@@ -259,9 +268,11 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         tainted += _at_its_end(observed.server["cpu_share"] / len(self._where.server))
         return {**judged, "bottleneck": GIVEN, "evidence": ["the rate of queries was given"], "tainted": tainted}
 
-    def _ask_through(self, server: Measured, where: Place, stream: str, port: int = PORT) -> None:
-        """Send a stream once in a closed loop, unmeasured."""
-        self._load(server, where, Traffic(stream, is_once=True), port, is_warm_up=True)
+    def _ask_through(
+        self, server: Measured, where: Place, stream: str, port: int = PORT, *, at_most_s: float = math.inf
+    ) -> None:
+        """Send a stream once in a closed loop, unmeasured, to its end or for so many seconds."""
+        self._load(server, where, Traffic(stream, load_s=at_most_s, is_once=True), port, is_warm_up=True)
 
     def _load(
         self,
@@ -290,8 +301,6 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 silence.refuse()
 
         settings = self._load_settings(where, traffic, port)
-        if is_warm_up:
-            settings = replace(settings, duration_s=None)
         # Parts of a load are one in the schedule, whatever is done between them.
         before_s = sum(part.load_s for part in self._sent.get(server, ()))
 
@@ -334,7 +343,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         return LoadSettings(
             routes=mix.routes(where.address, port, None if traffic.replays else own.clients),
             schedule=REPLAY if traffic.replays else schedule,
-            duration_s=traffic.load_s,
+            duration_s=traffic.load_s if math.isfinite(traffic.load_s) else None,
             passes=1 if traffic.is_once else None,
             timeout_s=ANSWER_S,
             cpus=tuple(sorted(self._where.generator)[:1]),
@@ -360,11 +369,6 @@ def check_blocks(blocks: Sequence[ResolverBlock]) -> None:
     """Raise InputError where the choices on the command line make no case."""
     if not blocks:
         raise InputError("these choices make no case")
-
-
-def _asked(block: ResolverBlock) -> list[tuple[ResolverCase, str]]:
-    """List the streams of a block's cases that need an Internet, with a case of each."""
-    return [(case, stream) for case in block.cases for stream in dict.fromkeys((*case.warm_up, case.traffic.stream))]
 
 
 def _resolver_facts(after: ResolverCounts, before: ResolverCounts) -> dict[str, Any]:

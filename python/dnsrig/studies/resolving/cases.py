@@ -18,6 +18,7 @@ class Traffic:
     replays: bool = False
     """Every client of the stream sends its own queries at its own times."""
     load_s: float = 5.0
+    """How long it lasts at most; infinity: until what else ends it."""
     is_once: bool = False
     """Whether it ends, if it has not before, with the stream's last query."""
     transport: str = "udp"

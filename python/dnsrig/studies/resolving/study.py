@@ -21,6 +21,7 @@ from dnsrig.studies.resolving.bench import ResolverBench, Setup, check_blocks
 from dnsrig.studies.resolving.cases import ResolverBlock, ResolverCase
 from dnsrig.studies.resolving.memory import share_of_free_mib
 from dnsrig.studies.resolving.place import place_of
+from dnsrig.studies.resolving.rehearsal import rehearsals
 from dnsrig.studies.resolving.room import GB, require_disk
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.sockets import addresses_for
@@ -124,13 +125,8 @@ class ResolverStudy(Study[Settings]):
             for case_id, case in block.case_ids().items()
             for seconds in (case.traffic.load_s + self.around_s(case),)
         ]
-        # A stream is rehearsed in about the time of the load that it is made for.
-        rehearsed = {
-            (case.tree, case.traffic.stream): case.traffic.load_s
-            for block in self.blocks(settings)
-            for case in block.cases
-        }
-        preparing_s = PREPARING_S + sum(rehearsed.values())
+        rehearsed = rehearsals(self.blocks(settings))
+        preparing_s = PREPARING_S + sum(AROUND_A_CASE_S + one.seconds for one in rehearsed)
         return Plan(tuple(planned), settings.repetitions, preparing_s=preparing_s)
 
     def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:

@@ -26,9 +26,10 @@ def internet(settings: ResolverStudySettings) -> str:
         f"The resolver asks a simulated Internet of the profile {settings.profile}{domains}: one process answers for "
         "all servers of a hierarchy that follows from the seed, signed as the profile says. "
         f"{distances}.{packets} Before anything "
-        "is measured, a validating resolver is asked each stream once, so that zones and signatures are there already, "
-        f"as far as the Internet's memory reaches ({_memory(settings)}). A load in which it makes zones or signatures "
-        f"for more than {MADE_TOLERATED * 100:g} % of what it is asked is marked: there making them is waited for."
+        "is measured, each stream is asked once, by all resolvers and as they are measured, validating or not, so that "
+        "zones, signatures and answers are there already, as far as the Internet's memory reaches "
+        f"({_memory(settings)}). A load in which it makes zones or signatures for more than "
+        f"{MADE_TOLERATED * 100:g} % of what it is asked is marked: there making them is waited for."
     )
 
 

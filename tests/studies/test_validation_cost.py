@@ -370,7 +370,7 @@ def test_a_resolver_that_dies_costs_its_case_only(tmp_path, monkeypatch):
 
 
 def test_outages_begin_with_each_load_and_go_on_in_its_next_part(tmp_path):
-    """Not with the run: there are a rehearsal and two starts of the resolver."""
+    """Not with the run: there are rehearsals and two starts of the resolver."""
     profile = tmp_path / "outage.toml"
     outage = '[[outage]]\noperator = "large-dns"\nfrom_s = 2.0\nfor_s = 1000.0\n\n'
     head, rest = _core.Internet.profile_text("small").split("[root]", 1)

@@ -1,5 +1,7 @@
 //! Answers that wait for their time: a timer wheel.
 
+use crate::random::scale;
+use dnsrig_zone::splitmix::mix;
 use std::time::Duration;
 
 /// Slots of the wheel; what waits longer than a turn, 0.8 s with the shortest ticks, goes round more than once.
@@ -90,15 +92,12 @@ impl<T> Delayed<T> {
         self.octets
     }
 
-    /// Lets `thing`, which takes `octets` beside its place, wait until `due`, to `exact` or half a tick: it comes at the tick that
-    /// is nearest to `due` of those whose number can be divided by the highest power of two that this allows, so that many come
-    /// together; where many come at every tick anyway, at the nearest one. Fewer than 2^32 - 1 may wait at once.
+    /// Lets `thing`, which takes `octets` beside its place, wait until `due`, up to `exact` earlier or later, or half a tick: it comes at
+    /// one of those ticks that can be divided by the highest power of two that this allows, so that many come together; where many
+    /// come anyway, by a lower one. Fewer than 2^32 - 1 may wait at once.
     pub fn put(&mut self, due: Duration, exact: Duration, thing: T, octets: usize) {
         self.recent.note(self.tick);
-        // The nearest, not the next: times shall be right in the mean.
-        let grain = self.grain(exact);
-        let half = Duration::from_nanos(self.tick_ns * grain / 2);
-        let tick = (self.tick_of(due + half) / grain * grain).max(self.tick);
+        let tick = self.rounded(due, self.grain(exact)).max(self.tick);
         let octets = octets + size_of::<Place<T>>();
         self.octets += octets;
         let place = self.take_place(thing, octets as u32, tick);
@@ -108,11 +107,24 @@ impl<T> Delayed<T> {
 
     /// How many ticks apart those are that are near enough to every time, and as far as is of use.
     fn grain(&self, exact: Duration) -> u64 {
-        let between = 2 * exact.as_nanos() as u64 / self.tick_ns;
+        let between = exact.as_nanos() as u64 / self.tick_ns;
         between
             .min(self.recent.apart.unwrap_or(u64::MAX))
             .checked_ilog2()
             .map_or(1, |power| 1 << power.min(GRAIN_MAX))
+    }
+
+    /// The tick for a time, of those that are `grain` apart: the nearest one of all; of every second or fewer the one before or after,
+    /// which is as likely as the time is near to it. The nearest one would be off by the same each time for who asks again as soon as
+    /// it has an answer: that is at such a tick, too.
+    fn rounded(&self, time: Duration, grain: u64) -> u64 {
+        let (time_ns, apart_ns) = (time.as_nanos() as u64, grain * self.tick_ns);
+        let more_ns = match grain {
+            1 => apart_ns / 2,
+            // As good as drawn: that follows from the nanoseconds, which have no pattern.
+            _ => scale(mix(time_ns), apart_ns),
+        };
+        (time_ns + more_ns) / apart_ns * grain
     }
 
     fn take_place(&mut self, thing: T, octets: u32, tick: u64) -> u32 {
@@ -214,29 +226,47 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Takes what is due up to `now` whenever something is, and tells when that was.
+    fn take_until<T>(wheel: &mut Delayed<T>, now: Duration, mut give: impl FnMut(T, Duration)) {
+        let mut at = Duration::from_nanos(wheel.tick * wheel.tick_ns).min(now);
+        while let Some(next) = wheel.next(at).filter(|next| at + *next <= now) {
+            at += next.max(Duration::from_nanos(1));
+            wheel.take_due(at, |thing| give(thing, at));
+        }
+        wheel.take_due(now, |thing| give(thing, now));
+    }
+
     proptest! {
         #[test]
-        fn everything_comes_once_in_time(delays in proptest::collection::vec((0..9_000_000u64, 0..50_000u64), 1..50), step_us in 100..70_000u64, tick_us in 200..1001u64) {
+        fn everything_comes_once_in_time(
+            bursts in proptest::collection::vec((0..200_000u64, 0..3_000_000u64, 0..50_000u64, 1..40usize), 1..60),
+            tick_us in 200..1001u64,
+        ) {
             let mut wheel = Delayed::new(Duration::from_micros(tick_us));
-            for (number, (delay_us, exact_us)) in delays.iter().enumerate() {
-                wheel.put(Duration::from_micros(*delay_us), Duration::from_micros(*exact_us), number, number);
-            }
-            let places = delays.len() * size_of::<Place<usize>>();
-            prop_assert_eq!(wheel.octets(), (0..delays.len()).sum::<usize>() + places);
-            let mut now = Duration::ZERO;
+            let (mut now, mut put) = (Duration::ZERO, Vec::new());
             let mut taken = Vec::new();
-            while wheel.waiting > 0 {
-                now += Duration::from_micros(step_us).max(wheel.next(now).unwrap());
-                wheel.take_due(now, |number| taken.push((number, now)));
+            for (pause_us, delay_us, exact_us, count) in bursts {
+                now += Duration::from_micros(pause_us);
+                take_until(&mut wheel, now, |number, at| taken.push((number, at)));
+                for more_us in 0..count as u64 {
+                    let due = now + Duration::from_micros(delay_us + 37 * more_us);
+                    wheel.put(due, Duration::from_micros(exact_us), put.len(), put.len());
+                    put.push((now, due, exact_us));
+                }
             }
-            prop_assert_eq!(taken.len(), delays.len());
+            let last = now + Duration::from_secs(4);
+            take_until(&mut wheel, last, |number, at| taken.push((number, at)));
+            prop_assert_eq!(taken.len(), put.len());
+            prop_assert!(taken.is_sorted_by_key(|(_, at)| *at));
             for (number, at) in &taken {
-                let (due, exact) = delays[*number];
-                let (due, exact) = (Duration::from_micros(due), Duration::from_micros(exact.max(tick_us / 2 + 1)));
-                prop_assert!(*at + exact >= due);
-                prop_assert!(*at <= due + exact + Duration::from_micros(step_us + 2 * tick_us));
+                let (asked, due, exact_us) = put[*number];
+                let exact = Duration::from_micros(exact_us.max(tick_us / 2 + 1));
+                prop_assert!(*at + exact >= due, "{at:?} is too early for {due:?}");
+                // What is due before the wheel's next tick comes with it.
+                let possible = due.max(asked + Duration::from_micros(tick_us));
+                prop_assert!(*at <= possible + exact, "{at:?} is too late for {due:?}");
             }
-            prop_assert!(wheel.next(now).is_none());
+            prop_assert!(wheel.next(last).is_none());
             prop_assert_eq!(wheel.octets(), 0);
         }
     }
@@ -246,38 +276,72 @@ mod tests {
     #[test]
     fn what_is_due_at_about_the_same_time_comes_together() {
         let mut wheel = Delayed::new(MS);
-        // 4 ms either way: at multiples of 8 ms.
-        for due in [37, 38, 40, 43] {
+        // Up to 4 ms early or late: at multiples of 4 ms.
+        for due in [36, 37, 38, 39, 40] {
             wheel.put(due * MS, 4 * MS, due, 0);
         }
         wheel.put(37 * MS, Duration::ZERO, 1, 0);
-        let mut taken = Vec::new();
-        wheel.take_due(39 * MS, |number| taken.push(number));
-        assert_eq!(taken, [1]);
-        wheel.take_due(40 * MS, |number| taken.push(number));
-        assert_eq!(taken, [1, 37, 38, 40, 43]);
+        let mut times = std::collections::BTreeMap::<_, Vec<_>>::new();
+        take_until(&mut wheel, 50 * MS, |due, at| {
+            times.entry(at).or_default().push(due);
+        });
+        assert_eq!(
+            times.keys().copied().collect::<Vec<_>>(),
+            [36 * MS, 37 * MS, 40 * MS]
+        );
+        assert_eq!(times[&(37 * MS)], [1]);
+        assert!(times[&(36 * MS)].contains(&36) && times[&(40 * MS)].contains(&40));
+    }
+
+    #[test]
+    fn who_asks_again_at_once_waits_as_long_as_is_due_in_the_mean() {
+        for way_us in [4500, 5500, 6000, 7900] {
+            let mut wheel = Delayed::new(MS);
+            let way = Duration::from_micros(way_us);
+            let mut now = Duration::ZERO;
+            const ASKED: u32 = 2000;
+            for number in 0..ASKED {
+                // What comes between an answer and the next query is not always the same.
+                let between = Duration::from_nanos(u64::from(200_000 + number * 7919 % 1009));
+                wheel.put(now + between + way, 4 * MS, (), 0);
+                now += between;
+                let mut came = now;
+                take_until(&mut wheel, now + 20 * MS, |(), at| came = at);
+                // The wheel has gone further than that: time goes on where it is.
+                wheel.tick = (came.as_millis() as u64) + 1;
+                now = came;
+            }
+            let mean = now / ASKED;
+            let wanted = way + Duration::from_nanos(200_500);
+            assert!(mean.abs_diff(wanted) < MS / 5, "{mean:?} for {wanted:?}");
+        }
     }
 
     #[test]
     fn where_many_come_they_come_at_their_time() {
-        let lateness = |each_ms: u64| {
-            let mut wheel = Delayed::new(MS);
-            let mut greatest = 0;
-            for now in 0..1000_u64 {
+        let mut wheel = Delayed::new(MS);
+        // Most of the lateness at so many each millisecond, in a second after others.
+        let mut now_ms = 0;
+        let mut lateness_at = |each_ms: u64| {
+            let (mut greatest, began) = (0, now_ms);
+            for now in began..began + 1000 {
                 for _ in 0..each_ms {
                     wheel.put((now + 37) as u32 * MS, 8 * MS, now + 37, 0);
                 }
-                // Not what was put in before it was known how many come.
+                // Those that were put in when it was known how many come.
                 wheel.take_due(now as u32 * MS, |due| {
-                    greatest = greatest.max(if due < 300 { 0 } else { now.abs_diff(due) });
+                    let is_known = due > began + 37 + 2 * COUNTED_TICKS;
+                    greatest = greatest.max(if is_known { now.abs_diff(due) } else { 0 });
                 });
             }
+            now_ms += 1000;
             greatest
         };
-        assert_eq!(lateness(1), 8);
-        assert_eq!(lateness(TOGETHER / 4), 2, "every 4 ms");
-        assert_eq!(lateness(TOGETHER), 0);
-        assert_eq!(lateness(2 * TOGETHER), 0);
+        assert_eq!(lateness_at(1), 7, "every 8 ms");
+        assert_eq!(lateness_at(TOGETHER / 4), 3, "every 4 ms");
+        assert_eq!(lateness_at(2 * TOGETHER), 0);
+        assert_eq!(lateness_at(TOGETHER / 2), 1, "every 2 ms");
+        assert_eq!(lateness_at(1), 7, "every 8 ms again");
     }
 
     #[test]

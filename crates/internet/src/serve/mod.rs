@@ -34,8 +34,8 @@ const LONGEST_BEAT: Duration = Duration::from_millis(1);
 const NICER: libc::c_int = 5;
 /// Beats between two looks for queries over UDP.
 const LOOK_BEATS: u32 = 4;
-/// An answer over UDP may be early or late by this part of its way, or by half the time between two looks, so that those leave together
-/// that are due at about the same time, as long as few are: to be woken costs as much as several answers.
+/// An answer over UDP may be early or late by this part of its way, or by the time between two looks, so that those leave together that
+/// are due at about the same time, as long as few are: to be woken costs as much as several answers.
 const EXACTNESS: u32 = 5;
 
 /// What can be served: it turns queries to addresses into answers.
@@ -151,7 +151,7 @@ impl Service {
     /// What all times are multiples of; none: answers take no time.
     ///
     /// Half of it is how exact times can be: a tenth of the way to the nearest servers in the median, 0.5 ms at most. Queries over
-    /// UDP are looked for at every [`LOOK_BEATS`]th, and it is then, too, that answers leave where few do.
+    /// UDP are looked for at every [`LOOK_BEATS`]th, and where few answers leave, it is mostly then.
     fn beat(&self) -> Option<Duration> {
         let nearest = self.internet.nearest()?;
         Some((nearest / 5).clamp(SHORTEST_BEAT, LONGEST_BEAT))

@@ -7,7 +7,7 @@ use super::delayed::Delayed;
 use super::gathering::Gathering;
 use super::packets::Packets;
 use super::spare::Spare;
-use super::{EXACTNESS, STOP_CHECK, Service};
+use super::{EXACTNESS, LOOK_BEATS, STOP_CHECK, Service};
 use crate::InternetError;
 use crate::answer::{Arrived, Scratch};
 use dnsrig_answer::Transport;
@@ -37,8 +37,8 @@ struct Worker<'a> {
     scratch: Scratch,
     out: Box<[u8]>,
     delayed: Delayed<Reply>,
-    /// Answers may be early or late by that, whatever their way.
-    exact: Duration,
+    /// How long it is from one look for queries to the next; zero: answers take no time.
+    between_looks: Duration,
     due: Vec<Reply>,
     spare: Spare,
     accounts: Accounts,
@@ -72,7 +72,9 @@ pub(super) fn run(
         scratch: Scratch::default(),
         out: vec![0; MESSAGE_LEN].into(),
         delayed: Delayed::new(service.beat().unwrap_or(super::SHORTEST_BEAT)),
-        exact: service.between_looks() / 2,
+        between_looks: service
+            .beat()
+            .map_or(Duration::ZERO, |beat| beat * LOOK_BEATS),
         due: Vec::new(),
         spare: Spare::default(),
         accounts: Accounts::default(),
@@ -118,6 +120,12 @@ fn send_packets(service: &Service, packets: &mut Packets) -> Result<(), Internet
     let refused = packets.send().map_err(failed)?;
     service.count_dropped(refused);
     Ok(())
+}
+
+/// By how much an answer may be early or late that is `delay` on its way, so that many leave together, when queries are looked for:
+/// that is a part of its way, or the time between two looks, but not more than its way.
+fn exactness(delay: Duration, between_looks: Duration) -> Duration {
+    between_looks.min(delay).max(delay / EXACTNESS)
 }
 
 fn poll_of(socket: &UdpSocket) -> libc::pollfd {
@@ -192,7 +200,7 @@ impl Worker<'_> {
         }
         let due = now + answer.delay.saturating_sub(waited);
         let octets = reply.octets.capacity();
-        let exact = self.exact.max(answer.delay / EXACTNESS);
+        let exact = exactness(answer.delay, self.between_looks);
         self.delayed.put(due, exact, reply, octets);
         Ok(())
     }
@@ -410,6 +418,17 @@ mod tests {
             assert_eq!(received.unwrap(), 12);
             (sent, began, came)
         })
+    }
+
+    #[test]
+    fn answers_are_as_exact_as_their_way_and_looks_allow() {
+        let ms = Duration::from_millis;
+        for (way, between_looks, exact) in
+            [(1, 4, 1), (6, 4, 4), (20, 4, 4), (50, 4, 10), (6, 0, 1)]
+        {
+            let found = exactness(ms(way), ms(between_looks)).as_millis();
+            assert_eq!(found, exact, "{way} ms, looks every {between_looks} ms");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 """Measures cases of resolvers: each start with an empty cache, against an Internet that holds still."""
 
 import math
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -31,7 +32,7 @@ from dnsrig.studies.resolving.conditions import conditioned
 from dnsrig.studies.resolving.front import FRONT_PORT, SECOND_PORT, Measured, balanced
 from dnsrig.studies.resolving.memory import MADE_AT_LEAST, MADE_TOLERATED
 from dnsrig.studies.resolving.place import CLIENTS_DEVICE, INTERNET_DEVICE, Place
-from dnsrig.studies.resolving.rehearsal import rehearsals
+from dnsrig.studies.resolving.rehearsal import longest_s, rehearsals
 from dnsrig.studies.resolving.settings import ResolverStudySettings
 from dnsrig.studies.resolving.silence import Silence
 from dnsrig.studies.resolving.sockets import addresses_for
@@ -45,6 +46,8 @@ ANSWER_S = 5.0
 REPLAY = {"kind": "replay", "speed": 1.0}
 GIVEN = "none"
 """The bottleneck of a load whose rate is given."""
+OUTSTANDING_FAR = 400
+"""Questions under way in a rehearsal where servers are far away: fewer than the four resolvers take at a time."""
 SAMPLES = 30
 SAMPLED_EACH_S = (0.1, 1.0)
 UNSENT = "the simulated Internet could not send some of its answers"
@@ -139,22 +142,38 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def rehearse(self, folder: Path) -> None:
         """Have every resolver, as the cases have it, ask each of their streams once, unmeasured.
 
-        The Internet then has the zones, signatures and answers that the measured loads need, as far as its memory
-        reaches, and making them is not what they wait for. Resolvers do not ask for all the same, and not in the same
-        way: what one asked has no answers for some of another's queries, nor one that validates for one that does not.
+        The Internet then has the zones, signatures and answers that the measured loads need, as far as its memory and
+        the time for that reach, and making them is not what they wait for. Resolvers do not ask for all the same, and
+        not in the same way: what one asked has no answers for some of another's queries, nor one that validates for
+        one that does not.
         """
         wanted = rehearsals(block for block in self._blocks if self._is_missing(block))
+        if not self._settings.rehearses_each:
+            wanted = [one for one in wanted if one.program == wanted[0].program and one.case.validates]
+        # Far servers would make it last as long as so few questions wait for them.
+        outstanding = max(self._settings.outstanding, OUTSTANDING_FAR) if self._settings.distances else None
+        asked: set[tuple[str, str]] = set()
         for number, rehearsal in enumerate(wanted):
-            self._watcher.phase(f"rehearsing with {rehearsal.who}, {number + 1} of {len(wanted)}")
-            case = rehearsal.case
+            case, left = rehearsal.case, list(rehearsal.lasting_s)
+            self._watcher.phase(f"rehearsing {', '.join(left)} with {rehearsal.who}, {number + 1} of {len(wanted)}")
+            own = folder / f"rehearsal-{number}"
+            # A run that is resumed may have had another resolver there.
+            shutil.rmtree(own, ignore_errors=True)
             try:
-                with self.resolver(rehearsal.program, case, folder / f"rehearsal-{number}") as server:
-                    for stream, at_most_s in rehearsal.streams.items():
-                        self._ask_through(server, self._places[case.tree], stream, at_most_s=at_most_s)
+                with self.resolver(rehearsal.program, case, own) as server:
+                    for stream, load_s in rehearsal.lasting_s.items():
+                        is_first = (case.tree, stream) not in asked
+                        self._ask_through(
+                            server,
+                            self._places[case.tree],
+                            Traffic(stream, load_s=longest_s(load_s, is_first=is_first), outstanding=outstanding),
+                        )
+                        asked.add((case.tree, stream))
+                        left.remove(stream)
             except DnsrigError as error:
                 self._check_rig()
                 # Its cases will say so too; those of other resolvers may go on.
-                self._watcher.problem(f"not rehearsed: {', '.join(rehearsal.streams)}, by {rehearsal.who}: {error}")
+                self._watcher.problem(f"not rehearsed: {', '.join(left)}, by {rehearsal.who}: {error}")
 
     def _is_missing(self, block: ResolverBlock) -> bool:
         """Whether the run does not hold all measurements of a block yet."""
@@ -185,7 +204,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
     def _measure_at(self, case: ResolverCase, server: Measured, where: Place, port: int) -> Outcome:
         """Measure a case on what answers at a port."""
         for stream in case.warm_up:
-            self._ask_through(server, where, stream, port)
+            self._ask_through(server, where, Traffic(stream, load_s=math.inf), port)
         if case.is_flushed:
             server.flush_cache()
         self._catch_up(server, where, case, port)
@@ -268,11 +287,9 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         tainted += _at_its_end(observed.server["cpu_share"] / len(self._where.server))
         return {**judged, "bottleneck": GIVEN, "evidence": ["the rate of queries was given"], "tainted": tainted}
 
-    def _ask_through(
-        self, server: Measured, where: Place, stream: str, port: int = PORT, *, at_most_s: float = math.inf
-    ) -> None:
-        """Send a stream once in a closed loop, unmeasured, to its end or for so many seconds."""
-        self._load(server, where, Traffic(stream, load_s=at_most_s, is_once=True), port, is_warm_up=True)
+    def _ask_through(self, server: Measured, where: Place, traffic: Traffic, port: int = PORT) -> None:
+        """Send a stream once in a closed loop, unmeasured."""
+        self._load(server, where, replace(traffic, is_once=True), port, is_warm_up=True)
 
     def _load(
         self,
@@ -338,7 +355,11 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
 
     def _load_settings(self, where: Place, traffic: Traffic, port: int) -> LoadSettings:
         own = self._settings
-        schedule = closed_loop(own.outstanding) if traffic.rate_qps is None else fixed_rate(traffic.rate_qps)
+        schedule = (
+            closed_loop(traffic.outstanding or own.outstanding)
+            if traffic.rate_qps is None
+            else fixed_rate(traffic.rate_qps)
+        )
         mix = read_mix(traffic.transport)
         return LoadSettings(
             routes=mix.routes(where.address, port, None if traffic.replays else own.clients),

@@ -21,6 +21,8 @@ class Traffic:
     """How long it lasts at most; infinity: until what else ends it."""
     is_once: bool = False
     """Whether it ends, if it has not before, with the stream's last query."""
+    outstanding: int | None = None
+    """How many queries a closed loop has under way; None: as many as are chosen for the study's."""
     transport: str = "udp"
     """One transport, or several by shares (`transports.read_mix`)."""
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from dnsrig.servers.resolvers.registry import resolver_driver
 from dnsrig.studies.resolving.cases import ResolverBlock, ResolverCase
 
-LONGER_THAN_LOADS = 2.0
-"""How many times as long as a closed loop it is rehearsed at most, if another resolver has asked for all of it."""
+LONGER = 2.0
+"""How many times as long as its load a stream is asked at most, if another resolver has had it before."""
+FIRST_LONGER = 10.0
+"""The same of the first one, for which most of the zones are made."""
+FIRST_AT_LEAST_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +21,10 @@ class Rehearsal:
     program: str
     case: ResolverCase
     """A case with the resolver's Internet, and whether it validates."""
-    streams: Mapping[str, float]
-    """Each with how many seconds it is asked for at most; infinity: to its end."""
-    seconds: float
-    """About how long all take: as long as their loads."""
+    lasting_s: Mapping[str, float | None]
+    """How long the loads of the streams last; None of those that warm up, which are asked to their end."""
+    about_s: float
+    """About how long all take."""
 
     @property
     def who(self) -> str:
@@ -33,28 +36,32 @@ class Rehearsal:
 def rehearsals(blocks: Iterable[ResolverBlock]) -> list[Rehearsal]:
     """List what has to be asked so that every resolver of the blocks has asked each of its streams once.
 
-    Streams of one block are asked in one start, as they are when it is measured. Conditions of links, transports of
-    clients and what stands before a resolver change little of what it asks: of cases that differ by them one is enough.
-    A closed loop has queries for the fastest resolver, and slower ones do not come to its end.
+    Those that validate come first: they need most of what is made. Streams of one block are asked in one start.
+    Conditions of links, transports of clients and what stands before a resolver change little of what it asks: of
+    cases that differ by them one is enough.
     """
     found = []
-    by_all: set[tuple[str, str]] = set()
-    by_each: set[tuple[str, str, bool, str]] = set()
-    for block in blocks:
+    listed: set[tuple[str, str, bool, str]] = set()
+    for block in sorted(blocks, key=lambda one: not one.cases[0].validates):
         first = block.cases[0]
-        who = (block.program, first.tree, first.validates)
-        # Streams to warm up with are short.
-        lasting = {stream: (0.0, False) for case in block.cases for stream in case.warm_up}
-        loads = [case.traffic for case in block.cases]
-        lasting |= {load.stream: (load.load_s, load.is_closed_loop) for load in loads}
-        new = {stream: how for stream, how in lasting.items() if (*who, stream) not in by_each}
-        if not new:
-            continue
-        streams = {
-            stream: LONGER_THAN_LOADS * load_s if is_closed_loop and (first.tree, stream) in by_all else math.inf
-            for stream, (load_s, is_closed_loop) in new.items()
-        }
-        found.append(Rehearsal(block.program, first, streams, sum(load_s for load_s, _ in new.values())))
-        by_each |= {(*who, stream) for stream in new}
-        by_all |= {(first.tree, stream) for stream in new}
+        key = (block.program, first.tree, first.validates)
+        lasting_s: dict[str, float | None] = {stream: None for case in block.cases for stream in case.warm_up}
+        lasting_s |= {case.traffic.stream: case.traffic.load_s for case in block.cases}
+        new = {stream: load_s for stream, load_s in lasting_s.items() if (*key, stream) not in listed}
+        if new:
+            listed |= {(*key, stream) for stream in new}
+            # A closed loop has queries for the fastest resolver: others are asked for as long as they may be.
+            about_s = sum(
+                case.traffic.load_s * (LONGER if case.traffic.is_closed_loop else 1.0)
+                for case in block.cases
+                if case.traffic.stream in new
+            )
+            found.append(Rehearsal(block.program, first, new, about_s))
     return found
+
+
+def longest_s(load_s: float | None, *, is_first: bool) -> float:
+    """Give for how long a stream is asked at most, in seconds, by the length of its load."""
+    if load_s is None:
+        return math.inf
+    return max(FIRST_AT_LEAST_S, FIRST_LONGER * load_s) if is_first else LONGER * load_s

@@ -20,6 +20,7 @@ RESOLVER_DEFAULTS: dict[str, Any] = {
     "upstream_queries": UPSTREAM_QUERIES,
     "gathers_us": GATHERS_US,
     "whole_packets": True,
+    "rehearses_each": True,
 }
 """What a new run has in every study of resolvers; one that is stored has what it says."""
 
@@ -40,6 +41,9 @@ class ResolverStudySettings(StudySettings):
     whole_packets: bool = False
     """Whether the Internet sends its answers as whole packets on its link to the resolver, where that is permitted;
     else the system sends them, as in runs before 29 November 2026."""
+    rehearses_each: bool = False
+    """Whether every resolver asks each stream before anything is measured, as it is measured; else one that validates
+    does for all, as in runs before 29 November 2026."""
     internet_memory_mib: int | None = None
     """Memory in MiB that zones, signatures and answers of each Internet may take; None: a share of what is free."""
     load_s: float = 5.0

@@ -126,7 +126,7 @@ class ResolverStudy(Study[Settings]):
             for seconds in (case.traffic.load_s + self.around_s(case),)
         ]
         rehearsed = rehearsals(self.blocks(settings))
-        preparing_s = PREPARING_S + sum(AROUND_A_CASE_S + one.seconds for one in rehearsed)
+        preparing_s = PREPARING_S + sum(AROUND_A_CASE_S + one.about_s for one in rehearsed)
         return Plan(tuple(planned), settings.repetitions, preparing_s=preparing_s)
 
     def run(self, settings: Settings, run: RunFolder, watcher: Watcher) -> None:

@@ -11,7 +11,8 @@ def internet(settings: ResolverStudySettings) -> str:
     """Say what the resolver resolves against."""
     domains = f" with {settings.domains:,} second-level domains" if settings.domains is not None else ""
     distances = (
-        "Its servers are as far away as the profile says, and lose as many packets"
+        "Its servers are in the mean as far away as the profile says (a single answer up to 4 ms or a fifth of its way "
+        "less or more), and lose as many packets"
         if settings.distances
         else "Its servers answer each query as soon as they have read it, and lose nothing (--distances changes that); "
         "latencies of cache misses are shorter than on the Internet"
@@ -22,12 +23,17 @@ def internet(settings: ResolverStudySettings) -> str:
         if settings.whole_packets
         else ""
     )
+    asked = (
+        "all resolvers, validating and not as they are measured, are asked each stream once (those that answer fewer "
+        "queries a second not to its end)"
+        if settings.rehearses_each
+        else "a validating resolver is asked each stream once"
+    )
     return (
         f"The resolver asks a simulated Internet of the profile {settings.profile}{domains}: one process answers for "
         "all servers of a hierarchy that follows from the seed, signed as the profile says. "
-        f"{distances}.{packets} Before anything "
-        "is measured, each stream is asked once, by all resolvers and as they are measured, validating or not, so that "
-        "zones, signatures and answers are there already, as far as the Internet's memory reaches "
+        f"{distances}.{packets} Before anything is measured, {asked}, so that zones, signatures and answers are there "
+        "already, as far as the Internet's memory reaches "
         f"({_memory(settings)}). A load in which it makes zones or signatures for more than "
         f"{MADE_TOLERATED * 100:g} % of what it is asked is marked: there making them is waited for."
     )

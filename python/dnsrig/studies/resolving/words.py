@@ -119,6 +119,12 @@ def limits(settings: ResolverStudySettings) -> tuple[str, ...]:
             "included, which answers queries one after another. Fewer resolutions are under way at the same time than "
             "on the Internet, and memory for them and sockets in use are less."
         )
+    else:
+        found.append(
+            "Answers that are due at about the same time reach the resolver together, up to 4 ms away from the next "
+            "ones: where few queries come, it is woken less often than on the Internet, and takes less CPU time for a "
+            "query."
+        )
     if "unbound" in settings.servers:
         found.append(
             "Unbound gives no answer at all where it took longer than 1.9 s (discard-timeout; from 1.21 on, and in "

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dnsrig.monitor.seconds import mean_by_second
+
 MICRO = "\N{MICRO SIGN}"
 
 Measurement = Mapping[str, Any]
@@ -190,14 +192,24 @@ def for_each_query(group: str, *keys: str) -> Callable[[Measurement], float | No
     return read
 
 
-def side_rate(side: str, key: str) -> Callable[[Measurement], float | None]:
-    """Return a reader of a counter of the resolver's link to a side, per second of the load."""
+def side_rate(side: str, what: str, direction: str) -> Callable[[Measurement], float | None]:
+    """Return a reader of octets or packets of the resolver's link to a side, per second while queries were sent."""
 
     def read(measurement: Measurement) -> float | None:
-        counter = measurement.get("network", {}).get(side, {}).get(key)
+        rate = mean_by_second(measurement.get("by_second", {}), f"{side}_{what}_{direction}")
+        if rate is not None:
+            return rate
+        # A load of less than a second has no series.
+        counter = measurement.get("network", {}).get(side, {}).get(f"{WIRE_COUNTERS[what]}_{direction}")
         return _share(counter, measurement.get("machine", {}).get("wall_us", 0) / 1e6)
 
     return read
+
+
+def server_cpu_share(measurement: Measurement) -> float | None:
+    """Return the CPUs that the server used, while queries were sent where that is known by second."""
+    used = mean_by_second(measurement.get("by_second", {}), "cpu_share")
+    return server_usage("cpu_share")(measurement) if used is None else used
 
 
 WIRE_COUNTERS = {"octets": "bytes", "packets": "packets"}
@@ -212,7 +224,7 @@ def wire(side: str, what: str, direction: str) -> Figure:
         f"{side}_{what}_{direction}_per_s",
         f"{what.capitalize()} {WIRE_WORDS[direction]} {WIRE_ENDS[side]} per second",
         "",
-        side_rate(side, f"{WIRE_COUNTERS[what]}_{direction}"),
+        side_rate(side, what, direction),
         short_number,
     )
 
@@ -234,7 +246,7 @@ def internet_made(measurement: Measurement) -> float | None:
     return _share(upstream.get("zones", 0) + upstream.get("signatures", 0), upstream.get("queries"))
 
 
-SERVER_CPU = Figure("server_cpu_share", "Server CPU", "CPUs", server_usage("cpu_share"), short_number)
+SERVER_CPU = Figure("server_cpu_share", "Server CPU", "CPUs", server_cpu_share, short_number)
 HIT_SHARE = Figure(
     "cache_hit_share",
     "Cache hits",

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from dnsrig import _core
 from dnsrig.errors import DnsrigError, InputError, SubjectFailedError
 from dnsrig.loads import LoadSettings, closed_loop, fixed_rate, run_load
+from dnsrig.monitor.seconds import mean_by_second
 from dnsrig.runs.folder import RunFolder
 from dnsrig.servers.certificates import make_certificate
 from dnsrig.servers.resolvers.base import Resolver
@@ -244,8 +245,9 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             require_answers(load, case.name)
         after_counts, after = self._counts_after(server, load), where.reading()
         upstream = after.since(reading)
-        verdict = self._judge(case.traffic, load, observed)
         by_second = timeline.by_second()
+        used = mean_by_second(by_second, "cpu_share")
+        verdict = self._judge(case.traffic, load, observed, observed.server["cpu_share"] if used is None else used)
         return Outcome(
             load=load,
             observed=observed,
@@ -257,7 +259,7 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             more={
                 "resolver": _resolver_facts(after_counts, counts),
                 "upstream": {**upstream, "by_second": timeline.upstream_by_second},
-                "network": _network_facts(observed, by_second[TIME_WAIT]),
+                "network": _network_facts(observed, timeline.between_ns, by_second[TIME_WAIT]),
                 "by_second": by_second,
                 **self._of_seconds(load, timeline),
             },
@@ -279,12 +281,12 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
                 raise
             raise SubjectFailedError(f"{heard.said}; and it takes no commands: {error}") from error
 
-    def _judge(self, traffic: Traffic, load: dict[str, Any], observed: Observation) -> dict[str, Any]:
+    def _judge(self, traffic: Traffic, load: dict[str, Any], observed: Observation, cpu_share: float) -> dict[str, Any]:
         judged = judge(load, observed, self._where)
         tainted = [reason.replace(_OTHERS, _INTERNET) for reason in judged["tainted"]]
         if traffic.is_closed_loop:
             return {**judged, "tainted": tainted}
-        tainted += _at_its_end(observed.server["cpu_share"] / len(self._where.server))
+        tainted += _at_its_end(cpu_share / len(self._where.server))
         return {**judged, "bottleneck": GIVEN, "evidence": ["the rate of queries was given"], "tainted": tainted}
 
     def _ask_through(self, server: Measured, where: Place, traffic: Traffic, port: int = PORT) -> None:
@@ -401,12 +403,21 @@ def _resolver_facts(after: ResolverCounts, before: ResolverCounts) -> dict[str, 
     }
 
 
-def _network_facts(observed: Observation, in_time_wait: Sequence[int]) -> dict[str, Any]:
+def _network_facts(
+    observed: Observation, between_ns: tuple[int, int] | None, in_time_wait: Sequence[int]
+) -> dict[str, Any]:
     """Give what the resolver's namespace had: sockets in the mean over the samples, octets and packets by side.
 
+    Of samples only those count that were taken while queries were sent, `between_ns` by CLOCK_MONOTONIC; None: all.
     Connections `in_time_wait` are those of the load alone, by second.
     """
     machine = observed.series.filter(pc.equal(observed.series["subject"], "machine"))
+    if between_ns is not None:
+        is_within = pc.and_(
+            pc.greater_equal(machine["time_ns"], between_ns[0]), pc.less_equal(machine["time_ns"], between_ns[1])
+        )
+        within = machine.filter(is_within)
+        machine = within if within.num_rows else machine
     sockets = {
         key: fmean(value for value in machine[key].to_pylist() if value is not None)
         for key in ("udp_sockets", "tcp_sockets")

@@ -96,6 +96,12 @@ class Timeline(AbstractContextManager["Timeline"]):
         self._processes.close()
 
     @property
+    def between_ns(self) -> tuple[int, int] | None:
+        """When its first reading was, and its last, by CLOCK_MONOTONIC; None if there is but one."""
+        times = [round(reading[0] * 1e9) for reading in self._readings]
+        return (times[0], times[-1]) if len(times) > 1 else None
+
+    @property
     def upstream_by_second(self) -> list[int]:
         """Give the upstream queries between each two readings."""
         counts = [upstream for _, upstream, *_ in self._readings]

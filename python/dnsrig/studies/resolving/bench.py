@@ -47,8 +47,10 @@ ANSWER_S = 5.0
 REPLAY = {"kind": "replay", "speed": 1.0}
 GIVEN = "none"
 """The bottleneck of a load whose rate is given."""
-OUTSTANDING_FAR = 400
-"""Questions under way in a rehearsal where servers are far away: fewer than the four resolvers take at a time."""
+AT_ONCE_FAR = 400
+"""Questions that may be under way in a rehearsal where servers are far away: fewer than the four resolvers take."""
+WAY_S = 0.1
+"""About how long an answer takes there that is not in the cache."""
 SAMPLES = 30
 SAMPLED_EACH_S = (0.1, 1.0)
 UNSENT = "the simulated Internet could not send some of its answers"
@@ -151,8 +153,6 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         wanted = rehearsals(block for block in self._blocks if self._is_missing(block))
         if not self._settings.rehearses_each:
             wanted = [one for one in wanted if one.program == wanted[0].program and one.case.validates]
-        # Far servers would make it last as long as so few questions wait for them.
-        outstanding = max(self._settings.outstanding, OUTSTANDING_FAR) if self._settings.distances else None
         asked: set[tuple[str, str]] = set()
         for number, rehearsal in enumerate(wanted):
             case, left = rehearsal.case, list(rehearsal.lasting_s)
@@ -163,18 +163,29 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
             try:
                 with self.resolver(rehearsal.program, case, own) as server:
                     for stream, load_s in rehearsal.lasting_s.items():
-                        is_first = (case.tree, stream) not in asked
-                        self._ask_through(
-                            server,
-                            self._places[case.tree],
-                            Traffic(stream, load_s=longest_s(load_s, is_first=is_first), outstanding=outstanding),
+                        traffic = Traffic(
+                            stream,
+                            load_s=longest_s(load_s, is_first=(case.tree, stream) not in asked),
+                            outstanding=self._rehearsed_at_once(stream, load_s),
                         )
+                        self._ask_through(server, self._places[case.tree], traffic)
                         asked.add((case.tree, stream))
                         left.remove(stream)
             except DnsrigError as error:
                 self._check_rig()
                 # Its cases will say so too; those of other resolvers may go on.
                 self._watcher.problem(f"not rehearsed: {', '.join(left)}, by {rehearsal.who}: {error}")
+
+    def _rehearsed_at_once(self, stream: str, load_s: float | None) -> int | None:
+        """Give how many questions of a stream are under way in a rehearsal; None: as many as in closed loops.
+
+        Where servers are far away, these would be too few for the rate of a load. With many more than are under way in
+        the load, resolvers ask other servers: it is not known yet which ones are near.
+        """
+        if load_s is None or not self._settings.distances:
+            return None
+        at_once = min(AT_ONCE_FAR, round(len(self._streams[stream]) / load_s * WAY_S))
+        return max(at_once, self._settings.outstanding)
 
     def _is_missing(self, block: ResolverBlock) -> bool:
         """Whether the run does not hold all measurements of a block yet."""

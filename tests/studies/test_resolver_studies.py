@@ -76,8 +76,7 @@ def test_given_rates_that_take_all_of_a_resolvers_cpu_taint(monkeypatch, rate_qp
     verdict = {"bottleneck": "server", "evidence": [], "tainted": []}
     monkeypatch.setattr(bench, "judge", lambda *_: dict(verdict))
     judging = SimpleNamespace(_where=SimpleNamespace(server=(0, 1)))
-    observed = SimpleNamespace(server={"cpu_share": cpu_share})
-    judged = bench.ResolverBench._judge(judging, Traffic("any", rate_qps=rate_qps), None, observed)
+    judged = bench.ResolverBench._judge(judging, Traffic("any", rate_qps=rate_qps), None, None, cpu_share)
     said = ["the resolver used more than 90 % of its CPU: queries waited for one another"]
     assert judged["tainted"] == (said if is_said else [])
 

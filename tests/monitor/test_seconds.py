@@ -8,13 +8,14 @@ SERIES = {"time_s": [1.0, 2.0, 2.5], "cpu_share": [0.2, 0.4, 0.8], "internet_oct
 
 
 def test_a_value_counts_for_as_long_as_its_interval():
-    assert mean_by_second(SERIES, "cpu_share") == pytest.approx((0.2 + 0.4 + 0.4) / 2.5)
-    assert mean_by_second(SERIES, "internet_octets_in") == pytest.approx(700 / 2.5)
+    assert mean_by_second(SERIES, "cpu_share", None) == pytest.approx((0.2 + 0.4 + 0.4) / 2.5)
+    assert mean_by_second(SERIES, "internet_octets_in", None) == pytest.approx(700 / 2.5)
 
 
 @pytest.mark.parametrize("series", [{}, {"time_s": [], "cpu_share": []}, {"time_s": [1.0]}])
-def test_without_seconds_there_is_none(series):
-    assert mean_by_second(series, "cpu_share") is None
+def test_without_seconds_there_is_none_but_that_of_the_whole(series):
+    assert mean_by_second(series, "cpu_share", None) is None
+    assert mean_by_second(series, "cpu_share", 0.1) == 0.1
 
 
 def test_a_lost_query_that_is_waited_for_makes_no_rate_less():

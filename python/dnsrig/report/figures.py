@@ -196,20 +196,17 @@ def side_rate(side: str, what: str, direction: str) -> Callable[[Measurement], f
     """Return a reader of octets or packets of the resolver's link to a side, per second while queries were sent."""
 
     def read(measurement: Measurement) -> float | None:
-        rate = mean_by_second(measurement.get("by_second", {}), f"{side}_{what}_{direction}")
-        if rate is not None:
-            return rate
-        # A load of less than a second has no series.
         counter = measurement.get("network", {}).get(side, {}).get(f"{WIRE_COUNTERS[what]}_{direction}")
-        return _share(counter, measurement.get("machine", {}).get("wall_us", 0) / 1e6)
+        whole = _share(counter, measurement.get("machine", {}).get("wall_us", 0) / 1e6)
+        return mean_by_second(measurement.get("by_second", {}), f"{side}_{what}_{direction}", whole)
 
     return read
 
 
 def server_cpu_share(measurement: Measurement) -> float | None:
     """Return the CPUs that the server used, while queries were sent where that is known by second."""
-    used = mean_by_second(measurement.get("by_second", {}), "cpu_share")
-    return server_usage("cpu_share")(measurement) if used is None else used
+    whole = server_usage("cpu_share")(measurement)
+    return mean_by_second(measurement.get("by_second", {}), "cpu_share", whole)
 
 
 WIRE_COUNTERS = {"octets": "bytes", "packets": "packets"}

@@ -68,7 +68,7 @@ impl Recent {
 }
 
 impl<T> Delayed<T> {
-    /// Things come at the tick that is nearest to their time.
+    /// Things come at multiples of `tick`.
     pub fn new(tick: Duration) -> Self {
         Self {
             tick_ns: tick.as_nanos() as u64,

@@ -115,6 +115,11 @@ impl Default for ServeOptions {
 /// What the threads have in common.
 struct Service {
     internet: Arc<dyn Responding>,
+    /// What all times are multiples of; none: answers take no time.
+    ///
+    /// Half of it is how exact times can be: a tenth of the way to the nearest servers in the median, 0.5 ms at most. Queries over
+    /// UDP are looked for at every [`LOOK_BEATS`]th, and where few answers leave, it is mostly then.
+    beat: Option<Duration>,
     options: ServeOptions,
     began: Instant,
     accounts: Mutex<Accounts>,
@@ -131,7 +136,9 @@ struct Service {
 impl Service {
     /// Begins now, with empty accounts.
     fn new(internet: Arc<dyn Responding>, options: ServeOptions) -> Self {
+        let beat = |nearest: Duration| (nearest / 5).clamp(SHORTEST_BEAT, LONGEST_BEAT);
         Self {
+            beat: internet.nearest().map(beat),
             internet,
             options,
             began: Instant::now(),
@@ -148,18 +155,9 @@ impl Service {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// What all times are multiples of; none: answers take no time.
-    ///
-    /// Half of it is how exact times can be: a tenth of the way to the nearest servers in the median, 0.5 ms at most. Queries over
-    /// UDP are looked for at every [`LOOK_BEATS`]th, and where few answers leave, it is mostly then.
-    fn beat(&self) -> Option<Duration> {
-        let nearest = self.internet.nearest()?;
-        Some((nearest / 5).clamp(SHORTEST_BEAT, LONGEST_BEAT))
-    }
-
     /// How long it is at least from one look for queries over UDP to the next, when some came; zero: whenever one comes.
     fn between_looks(&self) -> Duration {
-        self.beat().map_or_else(
+        self.beat.map_or_else(
             || Duration::from_nanos(self.gathers_ns.load(Ordering::Relaxed)),
             |beat| beat * LOOK_BEATS,
         )
@@ -214,7 +212,7 @@ impl InternetServer {
         let has_ipv6 = internet.has_ipv6();
         internet.begin_outages(Duration::ZERO, Duration::ZERO);
         let service = Arc::new(Service::new(internet, options));
-        let stamps = service.beat().is_some();
+        let stamps = service.beat.is_some();
         let sockets = listen::listen(&options, has_ipv6, stamps)?;
         let mut packet_sockets = packets::sockets(&options)?;
         let mut server = Self {

@@ -80,7 +80,7 @@ pub(super) fn run(
         registry: poll.registry().try_clone().map_err(failed)?,
         open: HashMap::new(),
         next_token: listeners.len(),
-        delayed: Delayed::new(service.beat().unwrap_or(super::SHORTEST_BEAT)),
+        delayed: Delayed::new(service.beat.unwrap_or(super::SHORTEST_BEAT)),
         scratch: Scratch::default(),
         out: vec![0; MESSAGE_LEN].into(),
         accounts: Accounts::default(),

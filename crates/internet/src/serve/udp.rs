@@ -7,7 +7,7 @@ use super::delayed::Delayed;
 use super::gathering::Gathering;
 use super::packets::Packets;
 use super::spare::Spare;
-use super::{EXACTNESS, LOOK_BEATS, STOP_CHECK, Service};
+use super::{EXACTNESS, STOP_CHECK, Service};
 use crate::InternetError;
 use crate::answer::{Arrived, Scratch};
 use dnsrig_answer::Transport;
@@ -37,8 +37,6 @@ struct Worker<'a> {
     scratch: Scratch,
     out: Box<[u8]>,
     delayed: Delayed<Reply>,
-    /// How long it is from one look for queries to the next; zero: answers take no time.
-    between_looks: Duration,
     due: Vec<Reply>,
     spare: Spare,
     accounts: Accounts,
@@ -71,10 +69,7 @@ pub(super) fn run(
         packets: on_link.map(|(link, socket)| Packets::new(socket, link, port)),
         scratch: Scratch::default(),
         out: vec![0; MESSAGE_LEN].into(),
-        delayed: Delayed::new(service.beat().unwrap_or(super::SHORTEST_BEAT)),
-        between_looks: service
-            .beat()
-            .map_or(Duration::ZERO, |beat| beat * LOOK_BEATS),
+        delayed: Delayed::new(service.beat.unwrap_or(super::SHORTEST_BEAT)),
         due: Vec::new(),
         spare: Spare::default(),
         accounts: Accounts::default(),
@@ -200,7 +195,7 @@ impl Worker<'_> {
         }
         let due = now + answer.delay.saturating_sub(waited);
         let octets = reply.octets.capacity();
-        let exact = exactness(answer.delay, self.between_looks);
+        let exact = exactness(answer.delay, self.service.between_looks());
         self.delayed.put(due, exact, reply, octets);
         Ok(())
     }

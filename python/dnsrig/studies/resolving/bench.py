@@ -257,8 +257,8 @@ class ResolverBench(Bench[ResolverBlock, Resolver]):
         after_counts, after = self._counts_after(server, load), where.reading()
         upstream = after.since(reading)
         by_second = timeline.by_second()
-        used = mean_by_second(by_second, "cpu_share")
-        verdict = self._judge(case.traffic, load, observed, observed.server["cpu_share"] if used is None else used)
+        used = mean_by_second(by_second, "cpu_share", observed.server["cpu_share"])
+        verdict = self._judge(case.traffic, load, observed, used)
         return Outcome(
             load=load,
             observed=observed,

@@ -119,13 +119,14 @@ class ResolverStudy(Study[Settings]):
 
     def plan(self, settings: Settings) -> Plan:
         """Say what a run would measure."""
+        blocks = self.blocks(settings)
         planned = [
             PlannedCase(case_id, seconds, seconds)
-            for block in self.blocks(settings)
+            for block in blocks
             for case_id, case in block.case_ids().items()
             for seconds in (case.traffic.load_s + self.around_s(case),)
         ]
-        rehearsed = rehearsals(self.blocks(settings))
+        rehearsed = rehearsals(blocks)
         preparing_s = PREPARING_S + sum(AROUND_A_CASE_S + one.about_s for one in rehearsed)
         return Plan(tuple(planned), settings.repetitions, preparing_s=preparing_s)
 

@@ -98,8 +98,10 @@ class Timeline(AbstractContextManager["Timeline"]):
     @property
     def between_ns(self) -> tuple[int, int] | None:
         """When its first reading was, and its last, by CLOCK_MONOTONIC; None if there is but one."""
-        times = [round(reading[0] * 1e9) for reading in self._readings]
-        return (times[0], times[-1]) if len(times) > 1 else None
+        if len(self._readings) < 2:
+            return None
+        first, last = self._readings[0][0], self._readings[-1][0]
+        return round(first * 1e9), round(last * 1e9)
 
     @property
     def upstream_by_second(self) -> list[int]:
